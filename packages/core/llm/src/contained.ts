@@ -1,0 +1,77 @@
+import type { Context } from '@deepseek-ai/cordis'
+import { messageOf } from './errors.ts'
+
+/** The parts of Cordis that a contained dispatch needs, read once: a read through a context is traced, and slow. */
+export interface Bus {
+  readonly events: Context['events']
+  readonly root: Context
+}
+
+/** Cordis hands out traced proxies of its services; the plain object behind one makes hot paths several times faster. */
+const ORIGINAL = Symbol.for('cordis.original')
+
+/** Reads the event bus of a context once, untraced. */
+export function busOf(ctx: Context): Bus {
+  const events = ctx.events as Context['events'] & { [ORIGINAL]?: Context['events'] }
+  return { events: events[ORIGINAL] ?? events, root: ctx.root }
+}
+
+type Listener = (...args: unknown[]) => unknown
+
+/**
+ * Resolves the listeners of one emit. Cordis fires `internal/dispatch` meanwhile, so a throw here is a veto, and is the caller's.
+ * The returned function delivers: it calls each listener, contains what throws or rejects, and logs it at error level with the
+ * event and the plugin that owns the listener.
+ */
+export function resolveContained(bus: Bus, carrier: object | null, name: string, args: readonly unknown[]): () => void {
+  const hooks = bus.events._hooks[name] ?? []
+  const owners = hooks.length === 0 ? hooks : hooks.slice()
+  const listeners: Listener[] = bus.events.dispatch('emit', carrier === null ? [name, ...args] : [carrier, name, ...args])
+  if (listeners.length === 0) return nothing
+  return () => {
+    for (const [index, listener] of listeners.entries()) {
+      const report = (thrown: unknown): void => logContained(bus, carrier, name, owners, index, thrown)
+      try {
+        const returned = listener(...args)
+        if (isThenable(returned)) void Promise.resolve(returned).catch(report)
+      } catch (thrown) {
+        report(thrown)
+      }
+    }
+  }
+}
+
+/**
+ * Emits an event whose listeners are contained: none of them starves another or reaches the caller. A veto through
+ * `internal/dispatch` is contained too: such an event reports what has happened already.
+ */
+export function emitContained(bus: Bus, carrier: object | null, name: string, args: readonly unknown[]): void {
+  let deliver
+  try {
+    deliver = resolveContained(bus, carrier, name, args)
+  } catch (thrown) {
+    bus.root.logger('loopguard').error(`${name}: vetoed before any listener ran: ${messageOf(thrown)}`, thrown)
+    return
+  }
+  deliver()
+}
+
+const nothing = (): void => {}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+interface Hook {
+  readonly ctx: Context
+  readonly global?: boolean
+}
+
+function logContained(bus: Bus, carrier: object | null, name: string, hooks: readonly Hook[], index: number, thrown: unknown): void {
+  const filter = (carrier as { [key: symbol]: ((ctx: Context) => boolean) | undefined } | null)?.[FILTER]
+  const owner = hooks.filter((hook) => hook.global === true || filter === undefined || filter.call(carrier, hook.ctx))[index]
+  const plugin = owner?.ctx.fiber.name ?? 'unknown'
+  bus.root.logger(plugin).error(`${name}: a listener of plugin "${plugin}" failed: ${messageOf(thrown)}`, thrown)
+}
+
+const FILTER = Symbol.for('cordis.filter')

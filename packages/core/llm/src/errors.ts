@@ -1,0 +1,71 @@
+/** A failure with a stable code. Callers branch on `code`, never on text. */
+export class HarnessError extends Error {
+  readonly code: string
+
+  constructor(message: string, code: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'HarnessError'
+    this.code = code
+  }
+}
+
+/** A failed model request, as data: it stands in the log and in a terminal `finish`. */
+export interface LlmFailure {
+  readonly message: string
+  readonly code: string
+  /** HTTP status, when there was one. */
+  readonly status?: number
+  /** How long the provider asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number
+  readonly requestId?: string
+}
+
+export interface LlmErrorOptions extends ErrorOptions {
+  readonly status?: number
+  readonly retryAfterMs?: number
+  readonly requestId?: string
+}
+
+/** What an adapter throws when it knows more than a message. */
+export class LlmError extends HarnessError {
+  readonly failure: LlmFailure
+
+  constructor(message: string, code: string, options: LlmErrorOptions = {}) {
+    super(message, code, options)
+    this.name = 'LlmError'
+    const { status, retryAfterMs, requestId } = options
+    this.failure = Object.freeze({
+      message,
+      code,
+      ...(status !== undefined && { status }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(requestId !== undefined && { requestId }),
+    })
+  }
+}
+
+/** The message of whatever was thrown. Never throws itself, whatever `thrown` is. */
+export function messageOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) return String(thrown.message)
+    return typeof thrown === 'object' && thrown !== null && 'message' in thrown ? String(thrown.message) : String(thrown)
+  } catch {
+    return 'a value that cannot be shown was thrown'
+  }
+}
+
+/** The string `code` of whatever was thrown, if it has one. Never throws itself. */
+export function codeOf(thrown: unknown): string | undefined {
+  try {
+    const code: unknown = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined
+    return typeof code === 'string' ? code : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Turns whatever was thrown into failure data; `code` is used when the thrown value brings none. */
+export function failureOf(thrown: unknown, code: string): LlmFailure {
+  if (thrown instanceof LlmError) return thrown.failure
+  return Object.freeze({ message: messageOf(thrown), code: codeOf(thrown) ?? code })
+}

@@ -1,0 +1,132 @@
+import { type Context, Service } from '@deepseek-ai/cordis'
+import { busOf, type Bus } from './contained.ts'
+import { failureOf, HarnessError, type LlmFailure } from './errors.ts'
+import type { SessionId } from './ids.ts'
+import type { Message } from './message.ts'
+import type { StreamChunk } from './stream.ts'
+
+/** A tool, as the model is told of it. `parameters` is a JSON Schema. */
+export interface RequestTool {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+/** One model request. Frozen; its parts are immutable. */
+export interface LlmRequest {
+  readonly provider: string
+  readonly model: string
+  readonly system?: string
+  readonly messages: readonly Message[]
+  readonly tools?: readonly RequestTool[]
+  readonly maxTokens?: number
+  readonly signal: AbortSignal
+  readonly sessionId: SessionId
+}
+
+/** Speaks to a model. Whatever it throws becomes one terminal finish, so an adapter need not catch. */
+export abstract class LlmAdapter {
+  /** Must stop when `request.signal` aborts: the loop never abandons a stream. */
+  abstract stream(request: LlmRequest): AsyncIterable<StreamChunk>
+}
+
+declare module '@deepseek-ai/cordis' {
+  interface Context {
+    llm: LlmRuntime
+  }
+  interface Events {
+    /** Around the adapter, synchronously. @mode waterfall by position; a throw becomes a terminal `error` finish. */
+    'llm/stream'(request: LlmRequest, next: () => AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk>
+  }
+}
+
+type StreamListener = (request: LlmRequest, next: () => AsyncIterable<StreamChunk>) => AsyncIterable<StreamChunk>
+
+/** `ctx.llm`: the adapters, by provider, and the one door to them. */
+export class LlmRuntime extends Service {
+  private readonly adapters = new Map<string, LlmAdapter>()
+  private readonly bus: Bus
+
+  constructor(ctx: Context) {
+    super(ctx, 'llm')
+    this.bus = busOf(ctx)
+  }
+
+  /**
+   * Serves `providers` with `adapter` until the disposer runs or the caller's fiber goes.
+   * @throws HarnessError `BAD_PROVIDER` for a blank name or none, `PROVIDER_EXISTS` for one that is served already.
+   */
+  registerAdapter(providers: readonly string[], adapter: LlmAdapter): () => void {
+    const { adapters } = this
+    if (providers.length === 0) throw new HarnessError('llm: an adapter must name at least one provider, got []', 'BAD_PROVIDER')
+    if (typeof adapter?.stream !== 'function') {
+      throw new HarnessError(`llm: the adapter for ${providers.join(', ')} has no stream() method`, 'BAD_ADAPTER')
+    }
+    for (const [index, provider] of providers.entries()) {
+      if (typeof provider !== 'string' || provider.trim() === '') {
+        throw new HarnessError(
+          `llm: a provider name must be non-blank text, got ${JSON.stringify(provider)} (at index ${index})`,
+          'BAD_PROVIDER',
+        )
+      }
+      if (adapters.has(provider) || providers.indexOf(provider) !== index) {
+        throw new HarnessError(`llm: provider "${provider}" has an adapter already`, 'PROVIDER_EXISTS')
+      }
+    }
+    return this.ctx.effect(
+      () => {
+        for (const provider of providers) adapters.set(provider, adapter)
+        return () => {
+          for (const provider of providers) adapters.delete(provider)
+        }
+      },
+      `ctx.llm.registerAdapter(${providers.map((provider) => JSON.stringify(provider)).join(', ')})`,
+    )
+  }
+
+  /** The chunks of one request. Never throws: `finish` comes last and once, as `error` or `aborted` when something failed. */
+  stream(request: LlmRequest): AsyncIterable<StreamChunk> {
+    return terminated(request, () =>
+      around(this.bus, request, () => terminated(request, () => adapterFor(this.adapters, request).stream(request))),
+    )
+  }
+}
+
+function adapterFor(adapters: ReadonlyMap<string, LlmAdapter>, { provider }: LlmRequest): LlmAdapter {
+  const adapter = adapters.get(provider)
+  if (adapter !== undefined) return adapter
+  const known = [...adapters.keys()].map((name) => `"${name}"`).join(', ')
+  throw new HarnessError(`no adapter for provider "${provider}" (registered: ${known === '' ? 'none' : known})`, 'NO_ADAPTER')
+}
+
+/** By position, so that a listener may ask for the rest of the chain again (a retry). */
+function around(bus: Bus, request: LlmRequest, center: () => AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> {
+  const listeners: StreamListener[] = bus.events.dispatch('waterfall', ['llm/stream', request])
+  const from = (index: number): AsyncIterable<StreamChunk> => {
+    const listener = listeners[index]
+    return listener === undefined ? center() : listener(request, () => from(index + 1))
+  }
+  return from(0)
+}
+
+/** Guarantees the one terminal finish, whatever `open` does, and hands a consumer's early exit on to the source. */
+async function* terminated(request: LlmRequest, open: () => AsyncIterable<StreamChunk>): AsyncGenerator<StreamChunk, void, undefined> {
+  let finished = false
+  try {
+    for await (const chunk of open()) {
+      finished = chunk.type === 'finish'
+      yield chunk
+      if (finished) return
+    }
+  } catch (thrown) {
+    // What a source throws while it is being closed after its finish changes nothing any more.
+    if (finished) return
+    yield endOf(request, failureOf(thrown, 'ADAPTER_FAILED'))
+    return
+  }
+  yield endOf(request, { message: `the stream of provider "${request.provider}" ended without a finish`, code: 'NO_FINISH' })
+}
+
+function endOf(request: LlmRequest, failure: LlmFailure): StreamChunk {
+  return { type: 'finish', reason: { kind: request.signal.aborted ? 'aborted' : 'error', failure } }
+}

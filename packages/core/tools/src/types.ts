@@ -1,0 +1,154 @@
+import type { Context } from '@deepseek-ai/cordis'
+import type { CallId, ContentBlock, SessionId, UserMessage } from '@loopguard/llm'
+
+/** The agent a call is made for, as far as the pipeline needs to know it. The loop's `Agent` is one; its identity is the object's. */
+export interface ToolAgent {
+  readonly id: SessionId
+  /** The agent's own context: what is registered through it belongs to this agent alone. */
+  readonly ctx: Context
+}
+
+/** Token of one call: fresh for each, so that a nested call can name the call that encloses it. */
+export type ToolExecutionToken = symbol
+
+/** What a caller hands to `ctx.tools.execute`. */
+export interface ToolExecutionInput {
+  readonly callId: CallId
+  readonly name: string
+  /** Any JSON value; text is what the loop passes for arguments that were no JSON. */
+  readonly arguments: unknown
+  readonly signal: AbortSignal
+  readonly agent?: ToolAgent | undefined
+  /** Token of the enclosing call, when one tool calls another. Contexts and conclusion travel to that call. */
+  readonly parent?: ToolExecutionToken | undefined
+}
+
+/** The execution as listeners see it. Identity is read-only in fact; `arguments` is a deep-frozen lossless snapshot. */
+export interface ToolExecution {
+  readonly callId: CallId
+  readonly name: string
+  /** `undefined` when the input was no JSON. */
+  readonly arguments: unknown
+  readonly agent: ToolAgent | undefined
+  readonly parent: ToolExecutionToken | undefined
+  readonly token: ToolExecutionToken
+  readonly signal: AbortSignal
+}
+
+/** The execution as `tools/execute` listeners see it: the one stage in which `signal` may be replaced for what is downstream. */
+export interface ToolDispatchExecution extends Omit<ToolExecution, 'signal'> {
+  signal: AbortSignal
+}
+
+/** The execution as a tool body sees it. */
+export interface ToolRunContext extends ToolExecution {
+  /** Adds a user message that the model reads with its next request, after the results of this step. */
+  deferContext(message: UserMessage): void
+  /** Says that this call, if it succeeds, concludes the turn. */
+  concludeTurn(): void
+}
+
+/** A JSON Schema; `{}` accepts anything. */
+export type ToolParameters = Readonly<Record<string, unknown>>
+
+/** A tool, as it is registered. */
+export interface ToolDefinition<Args = unknown> {
+  readonly name: string
+  readonly description: string
+  readonly parameters: ToolParameters
+  /**
+   * The body. A string is one text block. It is awaited until it settles, so it must forward `exec.signal` to whatever does the work.
+   * A throw becomes an error result; a string `code` on it is kept.
+   */
+  execute(args: Args, exec: ToolRunContext): Promise<string | readonly ContentBlock[]> | string | readonly ContentBlock[]
+  /** Budget in milliseconds that timeout-policy enforces; asserts that the body forwards `exec.signal`. Never sent to the model. */
+  readonly timeoutMs?: number | undefined
+  /** Each success of this tool concludes the turn. */
+  readonly concludesTurn?: boolean | undefined
+  /** Exactly `true` lets this call overlap its neighbours in a batch. */
+  isConcurrencySafe?(args: Args): boolean
+}
+
+/** What the model is told of a tool. */
+export interface ToolSchema {
+  readonly name: string
+  readonly description: string
+  readonly parameters: ToolParameters
+}
+
+/** Machine-readable identity of a failure: the error's name and its stable code. */
+export interface ToolErrorInfo {
+  readonly name: string
+  readonly code: string
+}
+
+export interface ToolFailure {
+  readonly message: string
+  readonly info?: ToolErrorInfo
+}
+
+export interface ToolExecutionSuccess {
+  readonly isError: false
+  readonly content: readonly ContentBlock[]
+  readonly additionalContexts?: readonly UserMessage[]
+  readonly concludesTurn?: true
+}
+
+export interface ToolExecutionFailure {
+  readonly isError: true
+  readonly content: readonly ContentBlock[]
+  readonly error: ToolFailure
+  readonly additionalContexts?: readonly UserMessage[]
+}
+
+/** The outcome of a call, deep-frozen when it leaves the pipeline. */
+export type ToolExecutionResult = ToolExecutionSuccess | ToolExecutionFailure
+
+/** Answer of `tools/pre-execute`. Whatever is not exactly an allow, or an ask that was granted, denies. */
+export type PreToolDecision =
+  { readonly kind: 'allow' } | { readonly kind: 'deny'; readonly reason: string } | { readonly kind: 'ask'; readonly reason?: string }
+
+/** Answer of `tools/post-execute`. */
+export type PostToolDecision =
+  | { readonly kind: 'accept'; readonly content?: readonly ContentBlock[]; readonly additionalContexts?: readonly UserMessage[] }
+  | { readonly kind: 'block'; readonly feedback: readonly ContentBlock[]; readonly additionalContexts?: readonly UserMessage[] }
+
+/** Synchronous, monotonic veto: a string denies with that reason; so does a throw, a promise, or anything else but `undefined`. */
+export type ToolGuard = (exec: ToolExecution) => string | undefined
+
+export type ToolExecutionMode = { readonly kind: 'parallel' | 'exclusive' }
+
+/** One call in its three parts; `execute` runs them in a row, the loop overlaps dispatches only. */
+export interface PreparedCall {
+  readonly exec: ToolExecution
+  /** Stage `tools/execute` and the body; nothing for a call that was aborted, malformed or denied. Never rejects: the outcome is kept for `finish`. */
+  dispatch(): Promise<void>
+  /** Stages `tools/post-execute` and `tools/result`. */
+  finish(): Promise<ToolExecutionResult>
+}
+
+/** What `ctx.get('approval')` must offer for `ask` decisions to be answerable. */
+export interface ApprovalService {
+  request(request: ApprovalRequest): Promise<'allowed-once' | 'rejected' | 'cancelled' | 'unavailable'>
+}
+
+export interface ApprovalRequest {
+  readonly agent: ToolAgent
+  readonly toolName: string
+  readonly callId: CallId
+  readonly reason: string | undefined
+  readonly signal: AbortSignal
+}
+
+declare module '@deepseek-ai/cordis' {
+  interface Events {
+    /** Before a call runs: allow, deny or ask. @mode waterfall; a throw denies. */
+    'tools/pre-execute'(exec: ToolExecution, next: () => Promise<PreToolDecision>): Promise<PreToolDecision>
+    /** Around the dispatch. `next()` runs the whole rest of the chain anew, body included. @mode waterfall; a throw fails the call. */
+    'tools/execute'(exec: ToolDispatchExecution, next: () => Promise<ToolExecutionResult>): Promise<ToolExecutionResult>
+    /** After every outcome, exactly once. @mode waterfall; a throw fails the call. */
+    'tools/post-execute'(exec: ToolExecution, result: ToolExecutionResult, next: () => Promise<PostToolDecision>): Promise<PostToolDecision>
+    /** The frozen result of every call, exactly once. @mode emit; listeners are contained. */
+    'tools/result'(exec: ToolExecution, result: ToolExecutionResult): void
+  }
+}
