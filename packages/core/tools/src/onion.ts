@@ -1,0 +1,117 @@
+import type { Context } from '@deepseek-ai/cordis'
+import { type Bus, HarnessError } from '@loopguard/llm'
+
+export type Listener = (...args: unknown[]) => unknown
+
+/** One waterfall, ready to run. */
+export interface Onion<T> {
+  /** Name of the event, for error messages. */
+  readonly event: string
+  /** Outermost first. Each is called with `args` and its own `next`. */
+  readonly listeners: readonly Listener[]
+  readonly args: readonly unknown[]
+  /** What the innermost `next` runs. */
+  readonly center: () => T | PromiseLike<T>
+  /** What is wrong with a listener's answer, in words that follow "a listener" (`returned 5, not a decision`); `undefined` when nothing is. */
+  readonly check?: (value: unknown) => string | undefined
+  /** Plugin that owns the listener at an index, asked for only when there is something to say. */
+  readonly ownerOf?: (index: number) => string
+}
+
+/**
+ * The one asynchronous waterfall of the host.
+ *
+ * - `next()` runs the whole rest of the chain from its listener inwards, center included, each time it is called.
+ * - The runs of one listener follow one another: a `next()` while its last one runs rejects with `NEXT_WHILE_RUNNING`, one after
+ *   the listener has settled with `NEXT_AFTER_RETURN`. Nobody need handle such a rejection.
+ * - What a listener started is waited for before its own outcome counts, also when it threw or returned early.
+ * - A synchronous throw is a rejection. An answer that `check` complains of rejects with `BAD_ANSWER`, at the place of the culprit.
+ *
+ * Without listeners it costs one call of `center`.
+ */
+export async function onion<T>(options: Onion<T>): Promise<T> {
+  return options.listeners.length === 0 ? options.center() : run(options, 0)
+}
+
+/** The stack is given up after this many layers, so that a long chain does not overflow it. */
+const LAYERS_PER_STACK = 256
+
+async function run<T>(options: Onion<T>, index: number): Promise<T> {
+  const listener = options.listeners[index]
+  if (listener === undefined) return options.center()
+  if (index % LAYERS_PER_STACK === LAYERS_PER_STACK - 1) await Promise.resolve()
+
+  let running: Promise<T> | undefined
+  let settled = false
+  const next = (): Promise<T> => {
+    if (settled) return refuse(options, index, 'after the listener had returned', 'NEXT_AFTER_RETURN')
+    if (running !== undefined) return refuse(options, index, 'while its last next() was still running', 'NEXT_WHILE_RUNNING')
+    const started = run(options, index + 1)
+    const clear = (): void => {
+      running = undefined
+    }
+    running = started
+    started.then(clear, clear)
+    return started
+  }
+
+  try {
+    const answer = await listener(...options.args, next)
+    const complaint = options.check?.(answer)
+    if (complaint !== undefined) throw badAnswer(options, index, answer, complaint)
+    return answer as T
+  } finally {
+    settled = true
+    if (running !== undefined) await (running as Promise<T>).then(ignore, ignore)
+  }
+}
+
+const ignore = (): void => {}
+
+function refuse(options: Onion<unknown>, index: number, when: string, code: string): Promise<never> {
+  const refusal = Promise.reject(new HarnessError(`${options.event}: ${nameOf(options, index)} called next() ${when}`, code))
+  refusal.catch(ignore)
+  return refusal
+}
+
+function badAnswer(options: Onion<unknown>, index: number, answer: unknown, complaint: string): HarnessError {
+  const hint = answer === undefined ? ' (did it forget `return next()`?)' : ''
+  return new HarnessError(`${options.event}: ${nameOf(options, index)} ${complaint}${hint}`, 'BAD_ANSWER')
+}
+
+function nameOf({ ownerOf }: Onion<unknown>, index: number): string {
+  return ownerOf === undefined ? 'a listener' : `a listener of plugin "${ownerOf(index)}"`
+}
+
+/** The listeners of one dispatch, as Cordis resolved them at that moment. */
+export interface Layers {
+  readonly listeners: readonly Listener[]
+  readonly ownerOf?: (index: number) => string
+}
+
+interface Hook {
+  readonly ctx: Context
+  readonly global?: boolean
+}
+
+const FILTER = Symbol.for('cordis.filter')
+
+/**
+ * Resolves the listeners of one waterfall. Cordis fires `internal/dispatch` meanwhile: a throw there is a veto, and the caller's.
+ * That observer gets a copy of `args`, so that it cannot exchange what the listeners will see.
+ */
+export function layersOf(bus: Bus, carrier: object, event: string, args: readonly unknown[]): Layers {
+  const hooks: readonly Hook[] | undefined = bus.events._hooks[event]?.slice()
+  const listeners: Listener[] = bus.events.dispatch('waterfall', [carrier, event, ...args])
+  const ownerOf = (index: number): string => {
+    const filter = (carrier as { [key: symbol]: (ctx: Context) => boolean })[FILTER]
+    const heard = hooks?.filter((hook) => hook.global === true || filter === undefined || filter.call(carrier, hook.ctx))
+    return heard?.[index]?.ctx.fiber.name ?? 'unknown'
+  }
+  return { listeners, ownerOf }
+}
+
+/** Resolves the listeners of `event` for `carrier` and runs the onion over them. A veto through `internal/dispatch` rejects. */
+export async function waterfall<T>(bus: Bus, carrier: object, options: Pick<Onion<T>, 'event' | 'args' | 'center' | 'check'>): Promise<T> {
+  return onion({ ...options, ...layersOf(bus, carrier, options.event, options.args) })
+}
