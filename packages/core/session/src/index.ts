@@ -1,0 +1,12 @@
+export {
+  SESSION_VERSION,
+  type CancelCause,
+  type InboxTarget,
+  type SessionEvent,
+  type SessionEventMap,
+  type SessionEventType,
+  type TurnEndReason,
+} from './events.ts'
+export { Session } from './session.ts'
+export { SessionStore, SessionStore as default, type CreateOptions } from './store.ts'
+export { lastHeader, lastTurn, pendingInbox, type Log } from './views.ts'
