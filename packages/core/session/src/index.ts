@@ -10,3 +10,4 @@ export {
 export { Session } from './session.ts'
 export { SessionStore, SessionStore as default, type CreateOptions } from './store.ts'
 export { lastHeader, lastTurn, pendingInbox, type Log } from './views.ts'
+export { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN } from './recovery-codes.ts'

@@ -45,6 +45,8 @@ const inboxOf = view(
   (queued, event) => {
     if (event.type === 'inbox/queued' && !queued.has(event.data.message.id)) queued.set(event.data.message.id, event.data)
     else if (event.type === 'inbox/removed') for (const id of event.data.ids) queued.delete(id)
+    // The loop logs what a step lets in before it logs the claim: a process killed in between must not send it twice.
+    else if (event.type === 'user/message') queued.delete(event.data.id)
     return queued
   },
 )

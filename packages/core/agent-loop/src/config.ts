@@ -1,0 +1,44 @@
+import z from '@deepseek-ai/schemastery'
+import { strictConfig } from '@loopguard/llm'
+
+/** An agent that is made when the loop starts. With a session directory, one whose log exists is resumed. */
+export interface AgentRow {
+  readonly id: string
+  readonly provider: string
+  readonly model: string
+  readonly system?: string
+  readonly maxTokens?: number
+  /** Sent as a user message by whoever runs the composition. */
+  readonly prompt?: string
+}
+
+export interface Config {
+  /** How many bodies of concurrency-safe calls of one step may overlap, an integer >= 1. Default 10. */
+  readonly maxParallelToolCalls: number
+  /** Default none. */
+  readonly agents: readonly AgentRow[]
+}
+
+const ROW_KEYS = ['id', 'provider', 'model', 'system', 'maxTokens', 'prompt']
+
+const row: z<Partial<AgentRow>, AgentRow> = strictConfig(
+  'agent-loop: `agents`',
+  z.object({
+    id: z.string().required(),
+    provider: z.string().required(),
+    model: z.string().required(),
+    system: z.string(),
+    maxTokens: z.natural().min(1),
+    prompt: z.string(),
+  }) as z<Partial<AgentRow>, AgentRow>,
+  ROW_KEYS,
+)
+
+export const Config: z<Partial<Config>, Config> = strictConfig(
+  'agent-loop',
+  z.object({
+    maxParallelToolCalls: z.natural().min(1).default(10),
+    agents: z.array(row).default([]),
+  }) as unknown as z<Partial<Config>, Config>,
+  ['maxParallelToolCalls', 'agents'],
+)

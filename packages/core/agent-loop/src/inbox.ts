@@ -1,0 +1,82 @@
+import { type MessageId, snapshot, type UserMessage } from '@loopguard/llm'
+import { type InboxTarget, pendingInbox, type Session } from '@loopguard/session'
+import type { InboxView } from './types.ts'
+
+/**
+ * The two queues of an agent, in memory and in the log. A message leaves once: claimed by a step, or discarded. A claim is logged
+ * only after what it let in stands in the log, so that a process killed in between still finds the message pending.
+ */
+export class Inbox implements InboxView {
+  readonly nextStep: UserMessage[]
+  readonly nextTurn: UserMessage[]
+  /** Claimed by a step that has not entered yet. */
+  private claimed: { readonly message: UserMessage; readonly target: InboxTarget }[] = []
+  private readonly queued: Set<MessageId>
+  private readonly session: Session
+
+  constructor(session: Session) {
+    this.session = session
+    const { nextStep, nextTurn } = pendingInbox(session)
+    this.nextStep = [...nextStep]
+    this.nextTurn = [...nextTurn]
+    this.queued = new Set([...nextStep, ...nextTurn].map((message) => message.id))
+  }
+
+  get hasPending(): boolean {
+    return this.nextStep.length > 0 || this.nextTurn.length > 0
+  }
+
+  /** Queues a message unless it waits already. @throws what the append throws; then nothing is queued. */
+  queue(target: InboxTarget, input: UserMessage): void {
+    const message = snapshot(input, 'message')
+    if (this.queued.has(message.id)) return
+    const queue = target === 'next-step' ? this.nextStep : this.nextTurn
+    // In memory first: a listener of the append may queue more, and the order of the log is the order of the queue.
+    queue.push(message)
+    this.queued.add(message.id)
+    try {
+      this.session.append('inbox/queued', { target, message })
+    } catch (error) {
+      const index = queue.indexOf(message)
+      if (index >= 0) queue.splice(index, 1)
+      this.queued.delete(message.id)
+      throw error
+    }
+  }
+
+  /** Takes what the next step is to see: everything queued for a step, then, at the start of a turn, one message queued for a turn. */
+  claim(startsTurn: boolean): readonly UserMessage[] {
+    const steps = this.nextStep.splice(0).map((message) => ({ message, target: 'next-step' as const }))
+    const turns = startsTurn ? this.nextTurn.splice(0, 1).map((message) => ({ message, target: 'next-turn' as const })) : []
+    this.claimed = [...steps, ...turns]
+    return this.claimed.map(({ message }) => message)
+  }
+
+  /** The claimed messages are gone for good. */
+  commitClaim(): void {
+    const ids = this.claimed.map(({ message }) => message.id)
+    this.claimed = []
+    this.remove(ids, 'claimed')
+  }
+
+  /** The claimed messages wait again, in front. */
+  returnClaim(): void {
+    const back = this.claimed
+    this.claimed = []
+    this.nextStep.unshift(...back.filter(({ target }) => target === 'next-step').map(({ message }) => message))
+    this.nextTurn.unshift(...back.filter(({ target }) => target === 'next-turn').map(({ message }) => message))
+  }
+
+  /** Drops everything that waits, and what was claimed by a step that has not entered. */
+  discard(): void {
+    const ids = [...this.claimed.map(({ message }) => message), ...this.nextStep.splice(0), ...this.nextTurn.splice(0)].map(({ id }) => id)
+    this.claimed = []
+    this.remove(ids, 'discarded')
+  }
+
+  private remove(ids: readonly MessageId[], cause: 'claimed' | 'discarded'): void {
+    if (ids.length === 0) return
+    for (const id of ids) this.queued.delete(id)
+    this.session.append('inbox/removed', { ids, cause })
+  }
+}

@@ -1,0 +1,4 @@
+export type * from './types.ts'
+export { AgentLoop, AgentLoop as default, type AgentPrompt } from './loop.ts'
+export { type AgentRow, Config } from './config.ts'
+export { parseArguments } from './arguments.ts'

@@ -1,0 +1,44 @@
+import {
+  failureOf,
+  StreamAssembler,
+  type ContentBlock,
+  type LlmFailure,
+  type LlmRequest,
+  type LlmRuntime,
+  type TokenUsage,
+} from '@loopguard/llm'
+
+/** How one model call ended. */
+export type ModelCallOutcome =
+  | { readonly kind: 'message'; readonly content: readonly ContentBlock[]; readonly usage: TokenUsage | undefined; readonly cut: boolean }
+  | { readonly kind: 'interrupted'; readonly content: readonly ContentBlock[]; readonly usage: TokenUsage | undefined }
+  | { readonly kind: 'failed'; readonly failure: LlmFailure }
+
+/** Runs one model call to its finish. Never rejects. A message that was cut loses its tool calls, an interrupted one too. */
+export async function callModel(llm: LlmRuntime, request: LlmRequest): Promise<ModelCallOutcome> {
+  const assembler = new StreamAssembler()
+  try {
+    for await (const chunk of llm.stream(request)) assembler.push(chunk)
+  } catch (thrown) {
+    return ended(request, assembler, failureOf(thrown, 'BAD_STREAM'))
+  }
+  const { finish, usage } = assembler
+  switch (finish?.kind) {
+    case 'stop':
+    case 'tool-calls':
+      return { kind: 'message', content: assembler.content(), usage, cut: false }
+    case 'max-tokens':
+      return { kind: 'message', content: assembler.partialContent(), usage, cut: true }
+    case 'error':
+    case 'aborted':
+      return ended(request, assembler, finish.failure)
+    default:
+      return ended(request, assembler, { message: 'the model stream ended without a finish', code: 'NO_FINISH' })
+  }
+}
+
+/** A stream that failed under an aborted signal was cancelled, whatever it says of itself. */
+function ended({ signal }: LlmRequest, assembler: StreamAssembler, failure: LlmFailure): ModelCallOutcome {
+  if (signal.aborted) return { kind: 'interrupted', content: assembler.partialContent(), usage: assembler.usage }
+  return { kind: 'failed', failure }
+}
