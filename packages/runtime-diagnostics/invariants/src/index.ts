@@ -1,0 +1,5 @@
+export { Config } from './config.ts'
+export type { InvariantFailure, InvariantInstaller, Registration, RegistrationInfo } from './contract.ts'
+export { RegistrationError, type RegistrationErrorCode } from './errors.ts'
+export { InvariantRegistry, InvariantRegistry as default } from './registry.ts'
+export { InvariantError, isInvariantError } from './violation.ts'

@@ -1,0 +1,48 @@
+import type { Context, Fiber } from '@deepseek-ai/cordis'
+
+interface Deferred {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+function deferred(): Deferred {
+  let resolve!: Deferred['resolve']
+  let reject!: Deferred['reject']
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  // Whoever awaits sees a rejection; when nobody does, Cordis has logged it with the child's name.
+  promise.catch(() => {})
+  return { promise, resolve, reject }
+}
+
+/** One name that is held, from registration until its child has gone. */
+export class Reservation {
+  readonly packageName: string
+  readonly selected: boolean
+  /** The context on whose fiber the registration lives. */
+  readonly caller: Context
+  /** Settles with the set-up; the first answer stands. */
+  readonly setUp: Deferred = deferred()
+  /** Resolves when the name is free. */
+  readonly freed: Deferred = deferred()
+  fiber: Fiber | undefined
+  /** Why the child failed: what the installer threw, unaltered (Cordis wraps what is no Error). */
+  failure: { readonly error: unknown } | undefined
+  /** Disposer of the effect that owns all of it; single-shot. */
+  undo: () => unknown = () => {}
+
+  constructor(packageName: string, selected: boolean, caller: Context) {
+    this.packageName = packageName
+    this.selected = selected
+    this.caller = caller
+  }
+
+  /** Idempotent: whoever comes second waits for the same end. */
+  async dispose(): Promise<void> {
+    await this.undo()
+    await this.freed.promise
+  }
+}
