@@ -21,4 +21,4 @@ export {
 export { StreamAssembler, type FinishReason, type ModelBlock, type StreamChunk, type TokenUsage } from './stream.ts'
 export { busOf, emitContained, resolveContained, type Bus } from './contained.ts'
 export { LlmAdapter, LlmRuntime, LlmRuntime as default, type LlmRequest, type RequestTool } from './runtime.ts'
-export { strictConfig } from './strict-config.ts'
+export { hint as keyHint, strictConfig } from './strict-config.ts'

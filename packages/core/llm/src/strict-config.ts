@@ -32,7 +32,8 @@ function complain(owner: string, value: unknown, keys: readonly string[]): strin
   })
 }
 
-function hint(key: string, keys: readonly string[]): string {
+/** How to go on after an unknown key: the nearest known one, or all of them. */
+export function hint(key: string, keys: readonly string[]): string {
   if (keys.length === 0) return ', it takes no configuration'
   const [nearest] = keys.map((known) => ({ known, distance: distance(key, known) })).sort((a, b) => a.distance - b.distance)
   if (nearest !== undefined && nearest.distance <= 3) return `, did you mean \`${nearest.known}\`?`
