@@ -1,4 +1,4 @@
-import { type CallId, createToolResultMessage, text, type ToolCallBlock, type UserMessage } from '@loopguard/llm'
+import { type CallId, createToolResultMessage, snapshot, text, type ToolCallBlock, type UserMessage } from '@loopguard/llm'
 import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, type Session } from '@loopguard/session'
 import type { ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
 import { parseArguments } from './arguments.ts'
@@ -67,7 +67,13 @@ class Batch {
   async start(call: ToolCallBlock): Promise<void> {
     const { tools, agent, maxParallel } = this.host
     const { signal } = this.place
-    const input: ToolExecutionInput = { callId: call.id, name: call.name, arguments: parseArguments(call.arguments), signal, agent }
+    const input: ToolExecutionInput = {
+      callId: call.id,
+      name: call.name,
+      arguments: snapshot(parseArguments(call.arguments)),
+      signal,
+      agent,
+    }
     const exclusive = tools.executionMode(input).kind !== 'parallel'
     if (exclusive) await this.finished
     else while (this.bodies.size >= maxParallel) await Promise.race(this.bodies)

@@ -26,20 +26,13 @@ export class AgentLoop extends Service {
   static readonly Config: z<Partial<Config>, Config> = Config
 
   private readonly fleet: Fleet
-  private readonly rows: readonly AgentRow[]
   private readonly configured: AgentPrompt[] = []
 
   constructor(ctx: Context, config: Config) {
     super(ctx, 'agentLoop')
     this.fleet = new Fleet(ctx, config.maxParallelToolCalls)
-    this.rows = config.agents
-  }
-
-  async [Service.init](): Promise<void> {
-    for (const { id, prompt, ...options } of this.rows) {
-      const agent = await this.fleet.restore(SessionId(id), options)
-      if (prompt !== undefined) this.configured.push({ agent, prompt })
-    }
+    // Cordis awaits this method of the instance before the service counts as active.
+    Object.defineProperty(this, Service.init, { value: () => this.start(config.agents) })
   }
 
   /**
@@ -71,6 +64,13 @@ export class AgentLoop extends Service {
   /** The configured agents that want to start with a message; whoever runs the composition sends it when all of it is active. */
   prompts(): readonly AgentPrompt[] {
     return this.configured
+  }
+
+  private async start(rows: readonly AgentRow[]): Promise<void> {
+    for (const { id, prompt, ...options } of rows) {
+      const agent = await this.fleet.restore(SessionId(id), options)
+      if (prompt !== undefined) this.configured.push({ agent, prompt })
+    }
   }
 }
 
