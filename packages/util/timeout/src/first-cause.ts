@@ -1,5 +1,5 @@
 import { TimeoutReason } from './reason.ts'
-import { follow, type Follower, type Membership } from './upstream.ts'
+import { follow, unfollow, type Follower } from './upstream.ts'
 
 /**
  * One derived signal and its two causes, the upstream and a timer: the first one wins and stays, and leaves nothing armed.
@@ -15,7 +15,6 @@ export class FirstCause implements Follower {
   private readonly timeoutMs: number
   private readonly code: string
   private upstream: AbortSignal | undefined
-  private membership: Membership | undefined = undefined
   private timer: ReturnType<typeof setTimeout> | undefined = undefined
 
   constructor(upstream: AbortSignal | undefined, timeoutMs: number, code: string) {
@@ -24,7 +23,7 @@ export class FirstCause implements Follower {
     this.code = code
     this.upstream = upstream
     if (upstream?.aborted) this.abort(upstream.reason)
-    else if (upstream !== undefined) this.membership = follow(upstream, this)
+    else if (upstream !== undefined) follow(upstream, this)
   }
 
   arm(): void {
@@ -51,8 +50,8 @@ export class FirstCause implements Follower {
 
   [Symbol.dispose](): void {
     this.disarm()
-    this.membership?.leave(this)
-    this.membership = undefined
+    if (this.upstream === undefined) return
+    unfollow(this.upstream, this)
     this.upstream = undefined
   }
 }
