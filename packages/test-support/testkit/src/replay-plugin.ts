@@ -1,0 +1,66 @@
+/**
+ * Plugin that plays a recorded conversation through the agent loop.
+ * @packageDocumentation
+ */
+
+import type { Context } from '@deepseek-ai/cordis'
+import z from '@deepseek-ai/schemastery'
+import type { Agent, AgentOptions } from '@loopguard/agent-loop'
+import { codeOf, SessionId, strictConfig } from '@loopguard/llm'
+import { pathOf } from './path-of.ts'
+import { Replay } from './replay.ts'
+import { readTranscript } from './transcript.ts'
+
+declare module '@deepseek-ai/cordis' {
+  interface Events {
+    /** Whoever boots a composition says that every row of it is active: work may begin. @mode emit */
+    'loopguard/ready'(): void
+  }
+}
+
+export interface Config {
+  /** Also the id of the agent that this plugin makes. Default `replay`. */
+  readonly provider: string
+  /** The JSON file to read, relative to the folder of the `cordis.yml`. */
+  readonly transcript: string
+}
+
+export const name = 'replay'
+
+export const inject: string[] = ['llm', 'sessions', 'tools', 'agentLoop']
+
+export const Config: z<Partial<Config>, Config> = strictConfig(
+  name,
+  z.object({ provider: z.string().default('replay'), transcript: z.string().required() }) as z<Partial<Config>, Config>,
+  ['provider', 'transcript'],
+)
+
+/**
+ * Makes an agent for the recording. With a loader it starts at `loopguard/ready`, when guards that are loaded later are there
+ * too; without one, at once.
+ * @throws TranscriptError for a transcript that cannot be read or is malformed.
+ */
+export function apply(ctx: Context, { provider, transcript }: Config): void {
+  const recording = readTranscript(pathOf(ctx, transcript, name, 'transcript'))
+  const { system, model = 'recorded' } = recording
+  const replay = new Replay(recording)
+  ctx.llm.registerAdapter([provider], replay)
+  const agent = createAgent(ctx, provider, { provider, model, ...(system !== undefined && { system }) })
+  for (const tool of replay.tools()) agent.ctx.tools.register(tool)
+  ctx.on('session/event', (session, event) => {
+    if (session.id === agent.id && event.type === 'turn/end' && event.data.reason.kind === 'completed') replay.turnEnded()
+  })
+  if (ctx.get('loader') === undefined) replay.start(agent)
+  else ctx.on('loopguard/ready', () => replay.start(agent))
+}
+
+/** A recording can be replayed again where sessions are stored: then the agent is `replay-2`, and so on. */
+function createAgent(ctx: Context, id: string, options: AgentOptions): Agent {
+  for (let copy = 1; ; copy++) {
+    try {
+      return ctx.agentLoop.create(SessionId(copy === 1 ? id : `${id}-${copy}`), options)
+    } catch (error) {
+      if (codeOf(error) !== 'SESSION_EXISTS') throw error
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { CallId, type ModelBlock, type TextBlock } from '@loopguard/llm'
+import type { JsonCursor } from './json-cursor.ts'
+import type { RecordingBuilder } from './recording-builder.ts'
+
+const ROLES = '"system", "developer", "user", "assistant", "tool" or "function"'
+
+/** Reads one message of the chat-completions format into the recording. @throws TranscriptError */
+export function readMessage(message: JsonCursor, recording: RecordingBuilder): void {
+  const role = message.at('role')
+  switch (role.value) {
+    case 'system':
+    case 'developer':
+      return recording.instruct(contentOf(message))
+    case 'user':
+      return recording.hear(contentOf(message))
+    case 'assistant':
+      return readAssistant(message, recording)
+    case 'tool': {
+      const id = message.at('tool_call_id')
+      if (!recording.answer(id.text('the id of a tool call'), textOf(message)))
+        throw id.fault('the id of an earlier tool call that has no result yet')
+      return
+    }
+    case 'function': {
+      const name = message.at('name')
+      if (!recording.answerByName(name.text('the name of a function'), textOf(message)))
+        throw name.fault('the name of an earlier function call that has no result yet')
+      return
+    }
+    default:
+      throw role.fault(ROLES)
+  }
+}
+
+function readAssistant(message: JsonCursor, recording: RecordingBuilder): void {
+  const blocks: ModelBlock[] = []
+  // Not in the format proper; servers that show the model's reasoning put it there.
+  if (typeof message.at('reasoning_content').value === 'string')
+    blocks.push({ type: 'reasoning', text: message.at('reasoning_content').text('text') })
+  if (!message.lacks('content')) blocks.push(...contentOf(message))
+  if (!message.lacks('refusal')) blocks.push({ type: 'text', text: message.at('refusal').text('text or null') })
+  const calls = message.lacks('tool_calls')
+    ? []
+    : message
+        .at('tool_calls')
+        .items('an array of tool calls or null')
+        .map((call) => readCall(call, recording))
+  if (!message.lacks('function_call')) calls.push(readFunction(message.at('function_call'), 'arguments', recording.freshId()))
+  recording.say(
+    blocks.filter((block) => block.type === 'tool-call' || block.text !== ''),
+    calls,
+  )
+}
+
+interface ReadCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+function readCall(call: JsonCursor, recording: RecordingBuilder): ReadCall {
+  const type = call.at('type')
+  const id = call.lacks('id') ? recording.freshId() : call.at('id').words('text')
+  if (type.value === 'custom') return readFunction(call.at('custom'), 'input', id)
+  if (type.value !== 'function' && !call.lacks('type')) throw type.fault('"function" or "custom"')
+  return readFunction(call.at('function'), 'arguments', id)
+}
+
+function readFunction(body: JsonCursor, key: 'arguments' | 'input', id: string): ReadCall {
+  const name = body.at('name').words('the name of a tool')
+  return { id: CallId(id), name, arguments: body.at(key).text(key === 'arguments' ? 'the JSON text of the arguments' : 'text') }
+}
+
+/** Text, or an array of parts; what is no text is named and left out, since the replay has no place for it. */
+function contentOf(message: JsonCursor): TextBlock[] {
+  const content = message.at('content')
+  if (typeof content.value === 'string') return [{ type: 'text', text: content.value }]
+  if (!Array.isArray(content.value)) throw content.fault('text or an array of parts')
+  return content.items('parts').map((part) => ({ type: 'text', text: partOf(part) }))
+}
+
+function textOf(message: JsonCursor): string {
+  return message.at('content').value === null
+    ? ''
+    : contentOf(message)
+        .map((block) => block.text)
+        .join('')
+}
+
+const MEDIA = ['image_url', 'input_audio', 'file']
+
+function partOf(part: JsonCursor): string {
+  const type = part.at('type')
+  if (type.value === 'text') return part.at('text').text('text')
+  if (type.value === 'refusal') return part.at('refusal').text('text')
+  if (MEDIA.includes(type.value as string)) return `[${String(type.value)} left out]`
+  throw type.fault('"text", "refusal", "image_url", "input_audio" or "file"')
+}
