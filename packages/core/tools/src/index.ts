@@ -1,3 +1,6 @@
 export type * from './types.ts'
+export { defineTool } from './definition.ts'
+export { ToolRuntime, ToolRuntime as default } from './runtime.ts'
+export { ToolFailures } from './outcomes.ts'
 export { AGENT, agentOf, carrierOf, scopeTo } from './scope.ts'
 export { layersOf, onion, waterfall, type Layers, type Listener, type Onion } from './onion.ts'

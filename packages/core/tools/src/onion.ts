@@ -14,6 +14,8 @@ export interface Onion<T> {
   readonly center: () => T | PromiseLike<T>
   /** What is wrong with a listener's answer, in words that follow "a listener" (`returned 5, not a decision`); `undefined` when nothing is. */
   readonly check?: (value: unknown) => string | undefined
+  /** Called before each listener; what it returns is called once that listener, and all that it started, has settled. */
+  readonly enter?: () => () => void
   /** Plugin that owns the listener at an index, asked for only when there is something to say. */
   readonly ownerOf?: (index: number) => string
 }
@@ -55,6 +57,7 @@ async function run<T>(options: Onion<T>, index: number): Promise<T> {
     return started
   }
 
+  const leave = options.enter?.()
   try {
     const answer = await listener(...options.args, next)
     const complaint = options.check?.(answer)
@@ -63,6 +66,7 @@ async function run<T>(options: Onion<T>, index: number): Promise<T> {
   } finally {
     settled = true
     if (running !== undefined) await (running as Promise<T>).then(ignore, ignore)
+    leave?.()
   }
 }
 
@@ -94,6 +98,8 @@ interface Hook {
   readonly global?: boolean
 }
 
+const NO_LAYERS: Layers = Object.freeze({ listeners: [] })
+
 const FILTER = Symbol.for('cordis.filter')
 
 /**
@@ -101,12 +107,13 @@ const FILTER = Symbol.for('cordis.filter')
  * That observer gets a copy of `args`, so that it cannot exchange what the listeners will see.
  */
 export function layersOf(bus: Bus, carrier: object, event: string, args: readonly unknown[]): Layers {
-  const hooks: readonly Hook[] | undefined = bus.events._hooks[event]?.slice()
+  const hooks: readonly Hook[] = bus.events._hooks[event]?.slice() ?? []
   const listeners: Listener[] = bus.events.dispatch('waterfall', [carrier, event, ...args])
+  if (listeners.length === 0) return NO_LAYERS
   const ownerOf = (index: number): string => {
     const filter = (carrier as { [key: symbol]: (ctx: Context) => boolean })[FILTER]
-    const heard = hooks?.filter((hook) => hook.global === true || filter === undefined || filter.call(carrier, hook.ctx))
-    return heard?.[index]?.ctx.fiber.name ?? 'unknown'
+    const heard = hooks.filter((hook) => hook.global === true || filter === undefined || filter.call(carrier, hook.ctx))
+    return heard[index]?.ctx.fiber.name ?? 'unknown'
   }
   return { listeners, ownerOf }
 }

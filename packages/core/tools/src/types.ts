@@ -40,12 +40,15 @@ export interface ToolDispatchExecution extends Omit<ToolExecution, 'signal'> {
   signal: AbortSignal
 }
 
-/** The execution as a tool body sees it. */
+/**
+ * The execution as a tool body sees it: a frozen object of this attempt alone, whose `signal` follows the caller's and that of the
+ * wrappers. Its methods can be taken off it; after the body has settled they throw `CALL_FINISHED`.
+ */
 export interface ToolRunContext extends ToolExecution {
-  /** Adds a user message that the model reads with its next request, after the results of this step. */
-  deferContext(message: UserMessage): void
+  /** Adds a user message that the model reads with its next request, after the results of this step. @throws `BAD_CONTEXT` */
+  readonly deferContext: (message: UserMessage) => void
   /** Says that this call, if it succeeds, concludes the turn. */
-  concludeTurn(): void
+  readonly concludeTurn: () => void
 }
 
 /** A JSON Schema; `{}` accepts anything. */
@@ -118,12 +121,15 @@ export type ToolGuard = (exec: ToolExecution) => string | undefined
 
 export type ToolExecutionMode = { readonly kind: 'parallel' | 'exclusive' }
 
-/** One call in its three parts; `execute` runs them in a row, the loop overlaps dispatches only. */
+/**
+ * One call in its three parts; `execute` runs them in a row, the loop overlaps dispatches only. Each part runs once, however often
+ * it is asked for, and none rejects. `finish` must be called in the end: until then the call counts as running.
+ */
 export interface PreparedCall {
   readonly exec: ToolExecution
-  /** Stage `tools/execute` and the body; nothing for a call that was aborted, malformed or denied. Never rejects: the outcome is kept for `finish`. */
+  /** Stage `tools/execute` and the body; nothing for a call that was aborted, malformed or denied. The outcome is kept for `finish`. */
   dispatch(): Promise<void>
-  /** Stages `tools/post-execute` and `tools/result`. */
+  /** Stages `tools/post-execute` and `tools/result`. A call that was never dispatched counts as aborted before dispatch. */
   finish(): Promise<ToolExecutionResult>
 }
 
@@ -142,11 +148,17 @@ export interface ApprovalRequest {
 
 declare module '@deepseek-ai/cordis' {
   interface Events {
-    /** Before a call runs: allow, deny or ask. @mode waterfall; a throw denies. */
+    /** Before a call runs: allow, deny or ask. @mode waterfall; a throw fails the call, no decision denies it. */
     'tools/pre-execute'(exec: ToolExecution, next: () => Promise<PreToolDecision>): Promise<PreToolDecision>
-    /** Around the dispatch. `next()` runs the whole rest of the chain anew, body included. @mode waterfall; a throw fails the call. */
+    /**
+     * Around the dispatch. `next()` runs the whole rest of the chain anew, body included. A signal that a listener puts on `exec` is
+     * for what is inside of it, and is taken back when it has settled. @mode waterfall; a throw fails the call.
+     */
     'tools/execute'(exec: ToolDispatchExecution, next: () => Promise<ToolExecutionResult>): Promise<ToolExecutionResult>
-    /** After every outcome, exactly once. @mode waterfall; a throw fails the call. */
+    /**
+     * After every outcome, exactly once. @mode waterfall; a throw fails the call, and as with a block nothing of the outcome gets
+     * through.
+     */
     'tools/post-execute'(exec: ToolExecution, result: ToolExecutionResult, next: () => Promise<PostToolDecision>): Promise<PostToolDecision>
     /** The frozen result of every call, exactly once. @mode emit; listeners are contained. */
     'tools/result'(exec: ToolExecution, result: ToolExecutionResult): void

@@ -1,0 +1,53 @@
+import { messageOf } from '@loopguard/llm'
+import type { Host } from './host.ts'
+import { abortedBeforeDispatch, denied } from './results.ts'
+import { show } from './show.ts'
+import { onAbort } from './signals.ts'
+import type { ApprovalRequest, ApprovalService, ToolExecution, ToolExecutionFailure } from './types.ts'
+
+/** Asks whoever approves. `undefined` is a grant. A caller who aborts meanwhile does not wait for the answer. */
+export async function askApproval(host: Host, exec: ToolExecution, reason: string | undefined): Promise<ToolExecutionFailure | undefined> {
+  const { agent, name, callId, signal } = exec
+  if (signal.aborted) return abortedBeforeDispatch()
+  if (agent === undefined) return denied(`tool "${name}" needs approval, and a call without an agent has nobody to ask`)
+  const service = host.ctx.get('approval') as ApprovalService | null | undefined
+  if (service === undefined || service === null) return denied(`tool "${name}" needs approval, and there is no approval service`)
+
+  const request = Object.freeze({ agent, toolName: name, callId, reason, signal })
+  const outcome = await unlessAborted(signal, () => answer(service, request))
+  return signal.aborted ? abortedBeforeDispatch() : outcome
+}
+
+async function answer(service: ApprovalService, request: ApprovalRequest): Promise<ToolExecutionFailure | undefined> {
+  const approval = `approval of tool "${request.toolName}"`
+  try {
+    const answered = await service.request(request)
+    switch (answered) {
+      case 'allowed-once':
+        return undefined
+      case 'rejected':
+        return denied(`${approval} was rejected`)
+      case 'cancelled':
+        return denied(`${approval} was cancelled`)
+      case 'unavailable':
+        return denied(`${approval} is unavailable`)
+      default:
+        return denied(`${approval} got an unknown answer: ${show(answered)}`)
+    }
+  } catch (thrown) {
+    return denied(`${approval} failed: ${messageOf(thrown)}`)
+  }
+}
+
+/** What `ask` settles with, or `undefined` as soon as `signal` aborts: somebody who never answers must not hold up a cancel. */
+async function unlessAborted<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T | undefined> {
+  let leave = (): void => {}
+  const gone = new Promise<undefined>((resolve) => {
+    leave = onAbort(signal, () => resolve(undefined))
+  })
+  try {
+    return await Promise.race([ask(), gone])
+  } finally {
+    leave()
+  }
+}

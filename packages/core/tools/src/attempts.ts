@@ -1,0 +1,44 @@
+import { withExtras } from './results.ts'
+import { mergeContexts, NO_CONTEXTS, Sink } from './sink.ts'
+import type { ToolExecutionResult } from './types.ts'
+
+/** The dispatches of one call, one after the other. Each starts anew: of contexts and conclusion, those of the last one count. */
+export class Attempts {
+  private readonly sinks: Sink[] = []
+  private readonly results = new Set<unknown>()
+
+  /** Runs one, which must not reject. */
+  async run(dispatch: (sink: Sink) => Promise<ToolExecutionResult>): Promise<ToolExecutionResult> {
+    const sink = new Sink()
+    this.sinks.push(sink)
+    const result = await dispatch(sink)
+    this.results.add(result)
+    return result
+  }
+
+  /** Whether this is the very result of one of them, and so well-formed and frozen. */
+  made(result: unknown): result is ToolExecutionResult {
+    return this.results.has(result)
+  }
+
+  get last(): Sink | undefined {
+    return this.sinks.at(-1)
+  }
+
+  /**
+   * What the stage came to, with the contexts and the conclusion that count. A wrapper may have made the result itself: that takes
+   * nothing from the last attempt, keeps what the wrapper adds, and brings nothing of an earlier attempt back.
+   *
+   * @param always - whether each success of the tool concludes the turn, so that one made by a wrapper does, too.
+   */
+  settle(result: ToolExecutionResult, always: boolean): ToolExecutionResult {
+    const earlier = this.sinks.slice(0, -1)
+    const superseded = new Set(earlier.flatMap((sink) => sink.contexts.map(({ id }) => id)))
+    const given = (result.additionalContexts ?? NO_CONTEXTS).filter(({ id }) => !superseded.has(id))
+    const claimed = !result.isError && result.concludesTurn === true && !earlier.some((sink) => sink.concluded)
+    const { contexts, concluded } = this.last ?? NOTHING
+    return withExtras(result, mergeContexts(contexts, given), always || claimed || concluded)
+  }
+}
+
+const NOTHING = { contexts: NO_CONTEXTS, concluded: false }

@@ -1,0 +1,184 @@
+import { codeOf, emitContained, HarnessError, messageOf, snapshot } from '@loopguard/llm'
+import { Attempts } from './attempts.ts'
+import { isRecord } from './content.ts'
+import { dispatchOnce } from './dispatch.ts'
+import { Execution, restoreSignal, setOpen } from './execution.ts'
+import { judge } from './gate.ts'
+import type { Host } from './host.ts'
+import { type Layers, layersOf, onion } from './onion.ts'
+import { review } from './post.ts'
+import { aborted, abortedBeforeDispatch, invalidArguments, resultOf, thrownFailure, withExtras } from './results.ts'
+import { carrierOf } from './scope.ts'
+import { show } from './show.ts'
+import { isAbortSignal } from './signals.ts'
+import { mergeContexts, NO_CONTEXTS, Sink } from './sink.ts'
+import type { ToolExecutionInput, ToolExecutionResult } from './types.ts'
+
+/** One call on its way through the pipeline: prepare, dispatch, finish, in that order. None of them rejects. */
+export class Call {
+  readonly exec: Execution
+  private readonly host: Host
+  private readonly caller: AbortSignal
+  private readonly carrier: object
+  private readonly attempts = new Attempts()
+  private readonly notJson: string | undefined
+  /** Of the call that encloses this one. */
+  private readonly enclosing: Sink | undefined
+  /** For calls that listeners make while no attempt runs. */
+  private own: Sink | undefined
+  private outcome: ToolExecutionResult | undefined
+  private unreviewed = false
+  private dispatching: Promise<void> | undefined
+  private finishing: Promise<ToolExecutionResult> | undefined
+
+  /** @throws HarnessError `BAD_CALL` for what is no call at all: that is a fault of the caller's code, not of the call. */
+  constructor(host: Host, input: ToolExecutionInput) {
+    assertCall(input)
+    const { args, notJson } = argumentsOf(input.arguments)
+    this.host = host
+    this.exec = new Execution(input, args)
+    this.caller = this.exec.signal
+    this.carrier = carrierOf(this.exec.agent)
+    this.notJson = notJson
+    this.enclosing = sinkOf(host, this.exec.parent)
+    host.live.add(this)
+  }
+
+  /** Where a call that names this one as its parent leaves its contexts and its conclusion. */
+  get sink(): Sink {
+    const { last } = this.attempts
+    return last?.open === true ? last : (this.own ??= new Sink())
+  }
+
+  /** Nothing to wait for when nobody has to be asked. */
+  prepare(): Promise<void> | undefined {
+    if (this.caller.aborted) {
+      this.unreviewed = true
+      this.outcome = abortedBeforeDispatch()
+    } else if (this.notJson !== undefined) {
+      this.outcome = invalidArguments(this.notJson)
+    } else {
+      const judged = judge(this.host, this.exec)
+      if (judged instanceof Promise) {
+        return judged.then((failure) => {
+          this.outcome = failure
+        })
+      }
+      this.outcome = judged
+    }
+    return undefined
+  }
+
+  dispatch(): Promise<void> {
+    return (this.dispatching ??= this.runDispatch())
+  }
+
+  /** Waits for a dispatch that runs. A call that was never dispatched counts as aborted. */
+  finish(): Promise<ToolExecutionResult> {
+    return (this.finishing ??= this.runFinish())
+  }
+
+  private async runDispatch(): Promise<void> {
+    if (this.outcome !== undefined || this.finishing !== undefined) return
+    this.outcome = this.caller.aborted ? abortedBeforeDispatch() : await this.executeStage()
+  }
+
+  private async executeStage(): Promise<ToolExecutionResult> {
+    const { host, exec, caller, attempts } = this
+    const args = [exec] as const
+    let result: ToolExecutionResult
+    try {
+      const layers = layersOf(host.bus, this.carrier, 'tools/execute', args)
+      if (layers.listeners.length === 0) return await attempts.run((sink) => dispatchOnce(host, exec, caller, sink))
+      setOpen(exec, true)
+      result = await this.around(args, layers)
+      if (!result.isError && caller.aborted) result = aborted()
+    } catch (thrown) {
+      result = thrownFailure(thrown, caller)
+    } finally {
+      setOpen(exec, false)
+    }
+    return attempts.settle(result, host.registry.find(exec.name, exec.agent)?.concludesTurn === true)
+  }
+
+  private async around(args: readonly [Execution], layers: Layers): Promise<ToolExecutionResult> {
+    const { host, exec, caller, attempts } = this
+    const result = await onion<unknown>({
+      event: 'tools/execute',
+      args,
+      center: () => attempts.run((sink) => dispatchOnce(host, exec, caller, sink)),
+      // What a wrapper puts in the signal's place and leaves there is not seen outside of it.
+      enter() {
+        const { signal } = exec
+        return () => restoreSignal(exec, signal)
+      },
+      check: (value) => (attempts.made(value) ? undefined : complaint(value)),
+      ...layers,
+    })
+    return attempts.made(result) ? result : resultOf(result)
+  }
+
+  private async runFinish(): Promise<ToolExecutionResult> {
+    const { host, exec, carrier } = this
+    if (this.dispatching !== undefined && this.outcome === undefined) await this.dispatching
+    const outcome = this.outcome ?? abortedBeforeDispatch()
+    const reviewed = this.unreviewed ? outcome : review(host, exec, outcome)
+    const result = this.withOwn(reviewed instanceof Promise ? await reviewed : reviewed)
+    host.live.delete(this)
+    this.enclosing?.take(result)
+    emitContained(host.bus, carrier, 'tools/result', [exec, result])
+    return result
+  }
+
+  private withOwn(result: ToolExecutionResult): ToolExecutionResult {
+    const { own } = this
+    if (own === undefined) return result
+    own.open = false
+    const concludes = own.concluded || (!result.isError && result.concludesTurn === true)
+    return withExtras(result, mergeContexts(result.additionalContexts ?? NO_CONTEXTS, own.contexts), concludes)
+  }
+}
+
+/** Of the live call with that token; an unknown token, or that of a call that has finished, encloses nothing. */
+function sinkOf(host: Host, token: symbol | undefined): Sink | undefined {
+  if (token === undefined) return undefined
+  for (const call of host.live) if (call.exec.token === token) return call.sink
+  return undefined
+}
+
+function complaint(value: unknown): string | undefined {
+  if (!isRecord(value)) return `returned ${show(value)}, not a result`
+  try {
+    resultOf(value)
+    return undefined
+  } catch (thrown) {
+    return `gave a result that cannot be used: ${messageOf(thrown)}`
+  }
+}
+
+function argumentsOf(value: unknown): { readonly args: unknown; readonly notJson: string | undefined } {
+  try {
+    return { args: snapshot(value, 'arguments'), notJson: undefined }
+  } catch (thrown) {
+    const why = codeOf(thrown) === 'NOT_JSON' ? messageOf(thrown) : `arguments cannot be read: ${messageOf(thrown)}`
+    return { args: undefined, notJson: why }
+  }
+}
+
+function assertCall(input: ToolExecutionInput): void {
+  if (!isRecord(input)) throw new HarnessError(`tools: a call must be an object, got ${show(input)}`, 'BAD_CALL')
+  const { callId, name, signal, agent, parent } = input as ToolExecutionInput
+  const fault =
+    typeof name !== 'string'
+      ? `\`name\` must be text, got ${show(name)}`
+      : typeof callId !== 'string'
+        ? `\`callId\` must be text, got ${show(callId)}`
+        : !isAbortSignal(signal)
+          ? `\`signal\` must be an AbortSignal, got ${show(signal)}`
+          : agent !== undefined && (typeof agent !== 'object' || agent === null)
+            ? `\`agent\` must be an agent, got ${show(agent)}`
+            : parent !== undefined && typeof parent !== 'symbol'
+              ? `\`parent\` must be the token of the enclosing call, got ${show(parent)}`
+              : undefined
+  if (fault !== undefined) throw new HarnessError(`tools: a call's ${fault}`, 'BAD_CALL')
+}

@@ -1,0 +1,75 @@
+import { HarnessError, messageOf, snapshot } from '@loopguard/llm'
+import { MAX_TIMER_DELAY_MS } from '@loopguard/timeout'
+import { isRecord } from './content.ts'
+import { type ArgumentsCheck, compileSchema } from './schema.ts'
+import { show } from './show.ts'
+import type { ToolDefinition, ToolRunContext, ToolSchema } from './types.ts'
+
+/** Identity; infers the types of a definition. `Args` is what the body may rely on after `parameters` were checked. */
+export function defineTool<Args = unknown>(definition: ToolDefinition<Args>): ToolDefinition<Args> {
+  return definition
+}
+
+/** A definition as the pipeline relies on it: read once, at registration, so that a later change to the object changes nothing. */
+export interface RegisteredTool {
+  readonly definition: ToolDefinition
+  readonly schema: ToolSchema
+  readonly concludesTurn: boolean
+  readonly check: ArgumentsCheck
+  run(args: unknown, exec: ToolRunContext): unknown
+  /** Whether this call may overlap its neighbours; whatever the definition's own answer is, or throws, only `true` says so. */
+  isConcurrencySafe(args: unknown): boolean
+}
+
+/** @throws HarnessError `BAD_TOOL` that names the tool and what is wrong with it. */
+export function registeredTool(definition: ToolDefinition): RegisteredTool {
+  if (!isRecord(definition)) throw new HarnessError(`tools: a tool must be an object, got ${show(definition)}`, 'BAD_TOOL')
+  const { name, description, parameters, execute, timeoutMs, concludesTurn, isConcurrencySafe } = definition as Fields
+  if (typeof name !== 'string' || name.trim() === '') {
+    throw new HarnessError(`tools: the \`name\` of a tool must be non-blank text, got ${show(name)}`, 'BAD_TOOL')
+  }
+  const bad = (field: string, wanted: string): HarnessError =>
+    new HarnessError(`tools: tool ${show(name)}: \`${field}\` ${wanted}`, 'BAD_TOOL')
+  if (typeof description !== 'string') throw bad('description', `must be text, got ${show(description)}`)
+  if (typeof execute !== 'function') throw bad('execute', `must be a function, got ${show(execute)}`)
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 1 && timeoutMs <= MAX_TIMER_DELAY_MS)) {
+    throw bad('timeoutMs', `must be a finite number of milliseconds in 1…${MAX_TIMER_DELAY_MS}, got ${show(timeoutMs)}`)
+  }
+  if (concludesTurn !== undefined && typeof concludesTurn !== 'boolean') {
+    throw bad('concludesTurn', `must be true or false, got ${show(concludesTurn)}`)
+  }
+  if (isConcurrencySafe !== undefined && typeof isConcurrencySafe !== 'function') {
+    throw bad('isConcurrencySafe', `must be a function, got ${show(isConcurrencySafe)}`)
+  }
+  if (!isRecord(parameters)) throw bad('parameters', `must be a JSON Schema object, got ${show(parameters)}`)
+
+  try {
+    const frozen = snapshot(parameters, 'parameters')
+    return {
+      definition,
+      schema: snapshot({ name, description, parameters: frozen }),
+      concludesTurn: concludesTurn === true,
+      check: compileSchema(frozen),
+      run: (args, exec) => Reflect.apply(execute, definition, [args, exec]),
+      isConcurrencySafe: (args) =>
+        isConcurrencySafe !== undefined && asksTrue(() => Reflect.apply(isConcurrencySafe, definition, [args]) as unknown),
+    }
+  } catch (thrown) {
+    throw new HarnessError(`tools: tool ${show(name)}: ${messageOf(thrown)}`, 'BAD_TOOL', { cause: thrown })
+  }
+}
+
+/** A definition before anything is known of it. */
+type Fields = Readonly<Record<keyof ToolDefinition, unknown>>
+
+function asksTrue(ask: () => unknown): boolean {
+  try {
+    const answer = ask()
+    if (answer === true) return true
+    // A promise is no answer, and its rejection is nobody's to handle.
+    void Promise.resolve(answer).catch(() => {})
+    return false
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,80 @@
+import { type ContentBlock, messageOf } from '@loopguard/llm'
+import { contentOf } from './content.ts'
+import type { RegisteredTool } from './definition.ts'
+import type { Host } from './host.ts'
+import {
+  aborted,
+  abortedBeforeDispatch,
+  invalidArguments,
+  invalidOutput,
+  success,
+  textContent,
+  thrownFailure,
+  unknownTool,
+  withExtras,
+} from './results.ts'
+import { show } from './show.ts'
+import { fuse } from './signals.ts'
+import type { Sink } from './sink.ts'
+import type { ToolExecution, ToolExecutionResult, ToolRunContext } from './types.ts'
+
+/**
+ * One dispatch, at the centre of `tools/execute`: finds the tool, checks the arguments, runs the body. What the body defers and
+ * concludes gathers in `sink`, and stands on the result. Never rejects.
+ */
+export async function dispatchOnce(host: Host, exec: ToolExecution, caller: AbortSignal, sink: Sink): Promise<ToolExecutionResult> {
+  const tool = host.registry.find(exec.name, exec.agent)
+  const result = refusal(tool, exec, caller) ?? (await bodyResult(tool as RegisteredTool, exec, caller, sink))
+  sink.open = false
+  if (!result.isError && tool?.concludesTurn === true) sink.concluded = true
+  return sink.isEmpty ? result : withExtras(result, sink.contexts, sink.concluded)
+}
+
+/** Why the body does not run. */
+function refusal(tool: RegisteredTool | undefined, exec: ToolExecution, caller: AbortSignal): ToolExecutionResult | undefined {
+  if (caller.aborted || exec.signal.aborted) return abortedBeforeDispatch()
+  if (tool === undefined) return unknownTool(exec.name)
+  const violations = tool.check(exec.arguments)
+  return violations === undefined ? undefined : invalidArguments(violations)
+}
+
+/** With a signal that follows the caller's, whatever a wrapper has put in its place. The body is awaited until it settles. */
+async function bodyResult(tool: RegisteredTool, exec: ToolExecution, caller: AbortSignal, sink: Sink): Promise<ToolExecutionResult> {
+  const fused = fuse(caller, exec.signal)
+  try {
+    const result = outputResult(exec.name, await tool.run(exec.arguments, runContext(exec, fused.signal, sink)))
+    return caller.aborted && !result.isError ? aborted() : result
+  } catch (thrown) {
+    return thrownFailure(thrown, caller)
+  } finally {
+    fused.release()
+  }
+}
+
+/** The execution as the body sees it: of this attempt alone, so that nothing a wrapper does later changes it under the body. */
+function runContext(exec: ToolExecution, signal: AbortSignal, sink: Sink): ToolRunContext {
+  const { callId, name, arguments: args, agent, parent, token } = exec
+  return Object.freeze({
+    callId,
+    name,
+    arguments: args,
+    agent,
+    parent,
+    token,
+    signal,
+    deferContext: (message: unknown) => sink.defer(name, message),
+    concludeTurn: () => sink.conclude(name),
+  })
+}
+
+function outputResult(name: string, output: unknown): ToolExecutionResult {
+  if (typeof output === 'string') return success(textContent(output))
+  let content: readonly ContentBlock[]
+  try {
+    if (!Array.isArray(output)) return invalidOutput(name, `${show(output)}, not text or an array of content blocks`)
+    content = contentOf(output, 'output')
+  } catch (thrown) {
+    return invalidOutput(name, messageOf(thrown))
+  }
+  return success(content)
+}

@@ -1,0 +1,88 @@
+import { codeOf, messageOf } from '@loopguard/llm'
+import { askApproval } from './approval.ts'
+import type { Host } from './host.ts'
+import { layersOf, onion } from './onion.ts'
+import { abortedBeforeDispatch, denied, thrownFailure } from './results.ts'
+import { carrierOf } from './scope.ts'
+import { show } from './show.ts'
+import type { PreToolDecision, ToolExecution, ToolExecutionFailure } from './types.ts'
+
+const ALLOW: PreToolDecision = Object.freeze({ kind: 'allow' })
+
+/**
+ * Whether a call may run: `tools/pre-execute`, approval when that asks for it, then the guards. `undefined` lets it run; everything
+ * else is the failure that it ends with. Never rejects.
+ */
+export function judge(host: Host, exec: ToolExecution): Promise<ToolExecutionFailure | undefined> | ToolExecutionFailure | undefined {
+  try {
+    const args = [exec]
+    const layers = layersOf(host.bus, carrierOf(exec.agent), EVENT, args)
+    if (layers.listeners.length === 0) return exec.signal.aborted ? abortedBeforeDispatch() : askGuards(host, exec)
+    return afterListeners(host, exec, onion({ event: EVENT, args, center: () => ALLOW, check: noDecision, ...layers }))
+  } catch (thrown) {
+    return thrownFailure(thrown, exec.signal)
+  }
+}
+
+const EVENT = 'tools/pre-execute'
+
+async function afterListeners(
+  host: Host,
+  exec: ToolExecution,
+  deciding: Promise<PreToolDecision>,
+): Promise<ToolExecutionFailure | undefined> {
+  try {
+    return (await obey(host, exec, await deciding)) ?? (exec.signal.aborted ? abortedBeforeDispatch() : askGuards(host, exec))
+  } catch (thrown) {
+    return codeOf(thrown) === 'BAD_ANSWER' ? denied(messageOf(thrown)) : thrownFailure(thrown, exec.signal)
+  }
+}
+
+/** Fails closed: what is not exactly an allow, or an ask that was granted, denies. Each field is read once. */
+function obey(
+  host: Host,
+  exec: ToolExecution,
+  decision: PreToolDecision,
+): Promise<ToolExecutionFailure | undefined> | ToolExecutionFailure | undefined {
+  const { kind, reason } = decision as { readonly kind: unknown; readonly reason?: unknown }
+  if (kind === 'allow') return undefined
+  if (kind === 'ask') return askApproval(host, exec, typeof reason === 'string' ? reason : undefined)
+  return denied(kind === 'deny' && isReason(reason) ? reason : `${EVENT}: a listener denied the call without a reason`)
+}
+
+function noDecision(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return `returned ${show(value)}, not a decision`
+  const { kind } = value as { readonly kind?: unknown }
+  return kind === 'allow' || kind === 'deny' || kind === 'ask' ? undefined : `answered with the kind ${show(kind)}, not allow, deny or ask`
+}
+
+/** In order; the first that does not let the call pass denies it, and nothing later is asked. */
+function askGuards(host: Host, exec: ToolExecution): ToolExecutionFailure | undefined {
+  for (const { guard, plugin } of host.registry.guardsFor(exec.agent)) {
+    let answer: unknown
+    try {
+      answer = guard(exec)
+    } catch (thrown) {
+      return denied(`a guard of plugin "${plugin}" failed: ${messageOf(thrown)}`)
+    }
+    if (answer === undefined) continue
+    if (typeof answer === 'string')
+      return denied(isReason(answer) ? answer : `a guard of plugin "${plugin}" denied the call without a reason`)
+    // A guard that answers later is no guard, and nobody will handle its rejection.
+    void Promise.resolve(answer).catch(() => {})
+    return denied(`a guard of plugin "${plugin}" returned ${isThenable(answer) ? 'a promise' : show(answer)}, not a reason or undefined`)
+  }
+  return undefined
+}
+
+function isReason(reason: unknown): reason is string {
+  return typeof reason === 'string' && reason.trim() !== ''
+}
+
+function isThenable(value: unknown): boolean {
+  try {
+    return typeof (value as { readonly then?: unknown } | null)?.then === 'function'
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,71 @@
+import { type ContentBlock, HarnessError, messageOf, type UserMessage } from '@loopguard/llm'
+import { contentOf, contextsOf, isRecord } from './content.ts'
+import type { Host } from './host.ts'
+import { layersOf, onion } from './onion.ts'
+import { blocked, thrownFailure, withContent, withExtras } from './results.ts'
+import { carrierOf } from './scope.ts'
+import { show } from './show.ts'
+import { mergeContexts, NO_CONTEXTS } from './sink.ts'
+import type { PostToolDecision, ToolExecution, ToolExecutionResult } from './types.ts'
+
+const EVENT = 'tools/post-execute'
+const ACCEPT: PostToolDecision = Object.freeze({ kind: 'accept' })
+
+/**
+ * `tools/post-execute` and what it decides. A listener that fails, fails the call, and as with a block nothing of the outcome that
+ * it should have judged gets through: neither content nor contexts nor conclusion. Never rejects.
+ */
+export function review(host: Host, exec: ToolExecution, outcome: ToolExecutionResult): Promise<ToolExecutionResult> | ToolExecutionResult {
+  try {
+    const args = [exec, outcome]
+    const layers = layersOf(host.bus, carrierOf(exec.agent), EVENT, args)
+    if (layers.listeners.length === 0) return outcome
+    return decided(exec, outcome, onion({ event: EVENT, args, center: () => ACCEPT, check: complaint, ...layers }))
+  } catch (thrown) {
+    return thrownFailure(thrown, exec.signal)
+  }
+}
+
+async function decided(
+  exec: ToolExecution,
+  outcome: ToolExecutionResult,
+  deciding: Promise<PostToolDecision>,
+): Promise<ToolExecutionResult> {
+  try {
+    const { content, feedback, contexts } = decisionOf(await deciding)
+    if (feedback !== undefined) return withExtras(blocked(feedback), contexts, false)
+    const reviewed = content === undefined ? outcome : withContent(outcome, content)
+    if (contexts.length === 0) return reviewed
+    const concludes = !reviewed.isError && reviewed.concludesTurn === true
+    return withExtras(reviewed, mergeContexts(reviewed.additionalContexts ?? NO_CONTEXTS, contexts), concludes)
+  } catch (thrown) {
+    return thrownFailure(thrown, exec.signal)
+  }
+}
+
+interface Decision {
+  readonly content?: readonly ContentBlock[]
+  /** Given by a block, and by that alone. */
+  readonly feedback?: readonly ContentBlock[]
+  readonly contexts: readonly UserMessage[]
+}
+
+/** @throws HarnessError or JsonError that says what is wrong with it. Each field is read once. */
+function decisionOf(value: PostToolDecision): Decision {
+  if (value === ACCEPT) return { contexts: NO_CONTEXTS }
+  const { kind, content, feedback, additionalContexts } = value as unknown as Readonly<Record<string, unknown>>
+  if (kind !== 'accept' && kind !== 'block') throw new HarnessError(`its kind is ${show(kind)}, not accept or block`, 'BAD_ANSWER')
+  const contexts = additionalContexts === undefined ? NO_CONTEXTS : contextsOf(additionalContexts, 'additionalContexts')
+  if (kind === 'block') return { feedback: contentOf(feedback, 'feedback'), contexts }
+  return content === undefined ? { contexts } : { content: contentOf(content, 'content'), contexts }
+}
+
+function complaint(value: unknown): string | undefined {
+  if (!isRecord(value)) return `returned ${show(value)}, not a decision`
+  try {
+    decisionOf(value as unknown as PostToolDecision)
+    return undefined
+  } catch (thrown) {
+    return `gave a decision that cannot be used: ${messageOf(thrown)}`
+  }
+}

@@ -1,0 +1,107 @@
+import { type Context, Service } from '@deepseek-ai/cordis'
+import { busOf, snapshot } from '@loopguard/llm'
+import { Call } from './call.ts'
+import type { Host } from './host.ts'
+import { Registry } from './registry.ts'
+import type {
+  PreparedCall,
+  ToolAgent,
+  ToolDefinition,
+  ToolExecutionInput,
+  ToolExecutionMode,
+  ToolExecutionResult,
+  ToolGuard,
+  ToolSchema,
+} from './types.ts'
+
+declare module '@deepseek-ai/cordis' {
+  interface Context {
+    tools: ToolRuntime
+  }
+}
+
+const PARALLEL: ToolExecutionMode = Object.freeze({ kind: 'parallel' })
+const EXCLUSIVE: ToolExecutionMode = Object.freeze({ kind: 'exclusive' })
+
+/**
+ * `ctx.tools`: the tools, and the way of a call through its stages. What is registered goes with the fiber of the context through
+ * which it was registered, and belongs to one agent alone when that context does.
+ */
+export class ToolRuntime extends Service {
+  private readonly host: Host
+
+  constructor(ctx: Context) {
+    super(ctx, 'tools')
+    this.host = { ctx, bus: busOf(ctx), registry: new Registry(), live: new Set() }
+  }
+
+  /**
+   * Adds a tool, until the disposer runs. An agent's own tool shadows a shared one of the same name.
+   * @throws HarnessError `BAD_TOOL` for a definition that cannot work, `TOOL_EXISTS` for a name that is taken; both name the tool.
+   */
+  register<Args>(definition: ToolDefinition<Args>): () => void {
+    return this.host.registry.register(this.ctx, definition as ToolDefinition)
+  }
+
+  /** The definition that a call of that name would run, as it was registered. */
+  get(name: string, agent?: ToolAgent): ToolDefinition | undefined {
+    return this.host.registry.find(name, agent)?.definition
+  }
+
+  /**
+   * What the model of `agent` is told: deep-frozen, in order of registration, a shadowing tool in the place of the one that it
+   * shadows. The very same list until a tool comes or goes.
+   */
+  schemas(agent?: ToolAgent): readonly ToolSchema[] {
+    return this.host.registry.schemasFor(agent)
+  }
+
+  /**
+   * Adds a veto, until the disposer runs. Guards are asked after `tools/pre-execute` allowed, the shared ones first.
+   * @throws HarnessError `BAD_GUARD` for what is no function.
+   */
+  guard(guard: ToolGuard): () => void {
+    return this.host.registry.guard(this.ctx, guard)
+  }
+
+  /**
+   * Runs one call through all stages.
+   * @returns the outcome, deep-frozen, whatever failed. Rejects for an input that is no call (`BAD_CALL`), and for nothing else.
+   */
+  execute(input: ToolExecutionInput): Promise<ToolExecutionResult> {
+    return execute(this.host, input)
+  }
+
+  /** Policy of a call now, its dispatch and its end when the caller says so. Rejects with `BAD_CALL` only. */
+  prepare(input: ToolExecutionInput): Promise<PreparedCall> {
+    return prepare(this.host, input)
+  }
+
+  /** Whether a call may overlap its neighbours in a batch. Never throws. */
+  executionMode(input: Pick<ToolExecutionInput, 'name' | 'arguments' | 'agent'>): ToolExecutionMode {
+    return executionMode(this.host, input)
+  }
+}
+
+async function execute(host: Host, input: ToolExecutionInput): Promise<ToolExecutionResult> {
+  const call = new Call(host, input)
+  const preparing = call.prepare()
+  if (preparing !== undefined) await preparing
+  await call.dispatch()
+  return call.finish()
+}
+
+async function prepare(host: Host, input: ToolExecutionInput): Promise<PreparedCall> {
+  const call = new Call(host, input)
+  await call.prepare()
+  return Object.freeze({ exec: call.exec, dispatch: () => call.dispatch(), finish: () => call.finish() })
+}
+
+function executionMode(host: Host, input: Pick<ToolExecutionInput, 'name' | 'arguments' | 'agent'>): ToolExecutionMode {
+  try {
+    const tool = host.registry.find(input.name, input.agent)
+    return tool?.isConcurrencySafe(snapshot(input.arguments)) === true ? PARALLEL : EXCLUSIVE
+  } catch {
+    return EXCLUSIVE
+  }
+}
