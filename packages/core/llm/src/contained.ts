@@ -24,10 +24,9 @@ type Listener = (...args: unknown[]) => unknown
  * event and the plugin that owns the listener.
  */
 export function resolveContained(bus: Bus, carrier: object | null, name: string, args: readonly unknown[]): () => void {
-  const hooks = bus.events._hooks[name] ?? []
-  const owners = hooks.length === 0 ? hooks : hooks.slice()
   const listeners: Listener[] = bus.events.dispatch('emit', carrier === null ? [name, ...args] : [carrier, name, ...args])
   if (listeners.length === 0) return nothing
+  const owners = bus.events._hooks[name]?.slice() ?? []
   return () => {
     for (const [index, listener] of listeners.entries()) {
       const report = (thrown: unknown): void => logContained(bus, carrier, name, owners, index, thrown)
@@ -50,7 +49,7 @@ export function emitContained(bus: Bus, carrier: object | null, name: string, ar
   try {
     deliver = resolveContained(bus, carrier, name, args)
   } catch (thrown) {
-    bus.root.logger('loopguard').error(`${name}: vetoed before any listener ran: ${messageOf(thrown)}`, thrown)
+    log(bus, 'loopguard', `${name}: vetoed before any listener ran: ${messageOf(thrown)}`, thrown)
     return
   }
   deliver()
@@ -71,7 +70,16 @@ function logContained(bus: Bus, carrier: object | null, name: string, hooks: rea
   const filter = (carrier as { [key: symbol]: ((ctx: Context) => boolean) | undefined } | null)?.[FILTER]
   const owner = hooks.filter((hook) => hook.global === true || filter === undefined || filter.call(carrier, hook.ctx))[index]
   const plugin = owner?.ctx.fiber.name ?? 'unknown'
-  bus.root.logger(plugin).error(`${name}: a listener of plugin "${plugin}" failed: ${messageOf(thrown)}`, thrown)
+  log(bus, plugin, `${name}: a listener of plugin "${plugin}" failed: ${messageOf(thrown)}`, thrown)
+}
+
+/** At error level. An exporter that fails, on a value that it cannot show say, must not undo the containment. */
+function log(bus: Bus, logger: string, line: string, thrown: unknown): void {
+  try {
+    bus.root.logger(logger).error(line.replaceAll('%', '%%'), thrown)
+  } catch {
+    // There is nobody left to tell.
+  }
 }
 
 const FILTER = Symbol.for('cordis.filter')

@@ -26,7 +26,10 @@ export interface LlmErrorOptions extends ErrorOptions {
   readonly requestId?: string
 }
 
-/** What an adapter throws when it knows more than a message. */
+/** Recognises an {@link LlmError} of another loaded copy of this package too. */
+const LLM_ERROR = Symbol.for('loopguard.llm.LlmError')
+
+/** What an adapter throws when it knows more than a message. A number that is not finite is left out: failures go into the log. */
 export class LlmError extends HarnessError {
   readonly failure: LlmFailure
 
@@ -37,10 +40,14 @@ export class LlmError extends HarnessError {
     this.failure = Object.freeze({
       message,
       code,
-      ...(status !== undefined && { status }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(Number.isFinite(status) && { status }),
+      ...(Number.isFinite(retryAfterMs) && { retryAfterMs }),
       ...(requestId !== undefined && { requestId }),
-    })
+    }) as LlmFailure
+  }
+
+  static {
+    Object.defineProperty(this.prototype, LLM_ERROR, { value: true })
   }
 }
 
@@ -66,6 +73,10 @@ export function codeOf(thrown: unknown): string | undefined {
 
 /** Turns whatever was thrown into failure data; `code` is used when the thrown value brings none. */
 export function failureOf(thrown: unknown, code: string): LlmFailure {
-  if (thrown instanceof LlmError) return thrown.failure
+  if (isLlmError(thrown)) return thrown.failure
   return Object.freeze({ message: messageOf(thrown), code: codeOf(thrown) ?? code })
+}
+
+function isLlmError(thrown: unknown): thrown is LlmError {
+  return thrown instanceof Error && LLM_ERROR in thrown
 }

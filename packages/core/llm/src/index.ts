@@ -1,6 +1,6 @@
 export { CallId, MessageId, SessionId } from './ids.ts'
 export { codeOf, failureOf, HarnessError, LlmError, messageOf, type LlmErrorOptions, type LlmFailure } from './errors.ts'
-export { JsonError, snapshot, type JsonValue } from './json.ts'
+export { JsonError, parseSnapshot, snapshot, type JsonValue } from './json.ts'
 export {
   createAssistantMessage,
   createToolResultMessage,

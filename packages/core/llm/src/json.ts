@@ -1,3 +1,4 @@
+import { type Container, copyContainer, type Key, nestedKeys, type Refuse, scalarFault } from './container.ts'
 import { HarnessError } from './errors.ts'
 
 /** Any value that JSON can hold. */
@@ -15,147 +16,124 @@ export class JsonError extends HarnessError {
   }
 }
 
-/** Where a node stands: linked towards the root, rendered only when there is something to say. */
-interface Place {
-  readonly parent: Place | undefined
-  readonly key: string | number
+class Itself {
+  constructor(container: object) {
+    return container
+  }
 }
 
-interface Frame {
-  readonly source: object
-  readonly copy: Record<string, unknown> | unknown[]
-  readonly keys: readonly string[] | undefined
-  readonly place: Place
-  next: number
+/**
+ * The mark of deep-frozen JSON that need not be walked again: a private field, put on by a constructor that returns its
+ * argument. It is invisible, and goes with what it marks; a WeakSet would cost twenty times as much.
+ */
+class Sealed extends Itself {
+  // oxlint-disable-next-line no-unused-private-class-members -- read by `in`
+  readonly #mark = true
+
+  static has(container: object): boolean {
+    return #mark in container
+  }
 }
 
-/** Everything that `snapshot` ever returned: deep-frozen JSON that need not be walked again. */
-const snapshots = new WeakSet<object>()
-
-const PLAIN_KEY = /^[A-Za-z_$][\w$]*$/
+function seal(container: object): void {
+  Object.freeze(new Sealed(container))
+}
 
 /**
  * A detached, deep-frozen, lossless copy of a JSON value. Iterative: depth is no limit. What is a snapshot already is returned
  * as it is, at any depth, so that its cost is paid once. Shared references stay shared; `-0` becomes `0`, as JSON text has it.
  *
  * @param name - what the root is called in an error's path.
- * @throws {@link JsonError} on `undefined`, functions, symbols, bigint, non-finite numbers, holes, accessors, symbol keys,
- * objects that are neither plain nor arrays, and cycles.
+ * @throws {@link JsonError} on `undefined`, functions, symbols, bigint, non-finite numbers, holes, symbol keys, accessors and
+ * hidden properties of objects, extra properties of arrays, objects that are neither plain nor arrays, and cycles.
  */
 export function snapshot<T>(value: T, name = 'data'): T {
-  const root: Place = { parent: undefined, key: name }
-  const stack: Frame[] = []
-  const copies = new Map<object, object>()
-  const open = new Set<object>()
+  if (typeof value === 'object' && value !== null) return (Sealed.has(value) ? value : new Walk(name).copy(value)) as T
+  const why = scalarFault(value)
+  if (why !== undefined) throw new JsonError(name, why)
+  return Object.is(value, -0) ? (0 as T) : value
+}
 
-  const enter = (node: unknown, place: Place): unknown => {
-    if (typeof node !== 'object' || node === null) return scalar(node, place)
-    if (snapshots.has(node)) return node
-    if (open.has(node)) throw new JsonError(render(place), 'is a cycle: it holds itself')
-    const done = copies.get(node)
-    if (done !== undefined) return done
-    const frame = frameOf(node, place)
-    copies.set(node, frame.copy)
-    open.add(node)
-    stack.push(frame)
-    return frame.copy
+/**
+ * `snapshot(JSON.parse(text))` in one: what nobody else holds is frozen where it stands, not copied.
+ * @throws SyntaxError as `JSON.parse` does, {@link JsonError} on a number that is out of range.
+ */
+export function parseSnapshot(text: string, name = 'data'): JsonValue {
+  const value = JSON.parse(text) as JsonValue
+  if (typeof value !== 'object' || value === null) return snapshot(value, name)
+  let sound = true
+  const refuse = (() => (sound = false)) as unknown as Refuse
+  const open: Container[] = [value as Container]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    for (const key of nestedKeys(node, refuse) ?? []) open.push(node[key] as Container)
+    if (!sound) return snapshot(value, name)
+    seal(node)
+  }
+  return value
+}
+
+/** A copied container whose members at `nested` are still to be copied; linked towards the root. */
+interface Frame {
+  readonly copy: Container
+  readonly nested: readonly Key[]
+  next: number
+  readonly parent: Frame | undefined
+}
+
+/** Depth first. A container is copied whole, then the containers in it give way to their own copies, then it is sealed. */
+class Walk {
+  private readonly name: string
+  private readonly copies = new Map<object, Container>()
+  private readonly refuse: Refuse = (why, key) => {
+    throw new JsonError(this.pathTo(key), why)
+  }
+  private top: Frame | undefined
+
+  constructor(name: string) {
+    this.name = name
   }
 
-  const result = enter(value, root)
-  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
-    const { source, copy, keys, place } = frame
-    const depth = stack.length
-    const length = keys === undefined ? (source as unknown[]).length : keys.length
-    while (frame.next < length && stack.length === depth) {
-      const index = frame.next++
-      if (keys === undefined) {
-        const at = { parent: place, key: index }
-        if (!Object.hasOwn(source, index)) throw new JsonError(render(at), 'is a hole: an array must have no gaps')
-        ;(copy as unknown[])[index] = enter((source as unknown[])[index], at)
+  copy(root: object): object {
+    const result = this.enter(root)
+    for (let frame = this.top; frame !== undefined; frame = this.top) {
+      const key = frame.nested[frame.next++]
+      if (key !== undefined) {
+        frame.copy[key] = this.enter(frame.copy[key] as object)
       } else {
-        const key = keys[index] as string
-        put(copy as Record<string, unknown>, key, enter((source as Record<string, unknown>)[key], { parent: place, key }))
+        this.top = frame.parent
+        seal(frame.copy)
       }
     }
-    if (stack.length !== depth) continue
-    stack.pop()
-    open.delete(source)
-    Object.freeze(copy)
-    snapshots.add(copy)
+    return result
   }
-  return result as T
-}
 
-function frameOf(source: object, place: Place): Frame {
-  if (Array.isArray(source)) {
-    for (const key of Reflect.ownKeys(source)) {
-      if (typeof key === 'symbol' || (key !== 'length' && !isIndex(key, source.length))) {
-        throw new JsonError(render(place), `is an array with the extra property ${String(key)}`)
-      }
-      if (key.length > 0 && key !== 'length') refuseAccessor(source, key, place)
-    }
-    return { source, copy: [], keys: undefined, place, next: 0 }
+  private enter(source: object): object {
+    if (Sealed.has(source)) return source
+    const known = this.copies.get(source)
+    // A copy that is not sealed yet holds the place where its source is met again.
+    if (known !== undefined) return Sealed.has(known) ? known : this.refuse('is a cycle: it holds itself')
+    const copy = copyContainer(source, this.refuse)
+    this.copies.set(source, copy)
+    const nested = nestedKeys(copy, this.refuse)
+    if (nested === undefined) seal(copy)
+    else this.top = { copy, nested, next: 0, parent: this.top }
+    return copy
   }
-  const prototype: unknown = Object.getPrototypeOf(source)
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-    const kind = (source as { constructor?: { name?: unknown } }).constructor?.name
-    throw new JsonError(
-      render(place),
-      `is ${typeof kind === 'string' && kind !== '' ? `a ${kind}` : 'an exotic object'}, not a plain object`,
-    )
-  }
-  const keys: string[] = []
-  for (const key of Reflect.ownKeys(source)) {
-    if (typeof key === 'symbol') throw new JsonError(render(place), `has the symbol key ${String(key)}`)
-    refuseAccessor(source, key, place)
-    keys.push(key)
-  }
-  return { source, copy: {}, keys, place, next: 0 }
-}
 
-function refuseAccessor(source: object, key: string, place: Place): void {
-  const descriptor = Object.getOwnPropertyDescriptor(source, key)
-  if (descriptor === undefined || !('value' in descriptor)) throw new JsonError(render({ parent: place, key }), 'is an accessor')
-  if (!descriptor.enumerable) throw new JsonError(render({ parent: place, key }), 'is not enumerable')
-}
-
-function isIndex(key: string, length: number): boolean {
-  const index = Number(key)
-  return Number.isInteger(index) && index >= 0 && index < length && String(index) === key
-}
-
-/** Assigning `__proto__` would set the prototype; defining it keeps it as the key that it is. */
-function put(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
-  else target[key] = value
-}
-
-function scalar(value: unknown, place: Place): unknown {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-    case 'object':
-      return value
-    case 'number':
-      if (!Number.isFinite(value)) throw new JsonError(render(place), `is ${value}: a number must be finite`)
-      return value === 0 ? 0 : value
-    case 'undefined':
-      throw new JsonError(render(place), 'is undefined')
-    default:
-      throw new JsonError(render(place), `is a ${typeof value}`)
+  /** To the container that is being entered, or to a member of it. */
+  private pathTo(key: Key | undefined): string {
+    const steps: Key[] = key === undefined ? [] : [key]
+    for (let frame = this.top; frame !== undefined; frame = frame.parent) steps.push(frame.nested[frame.next - 1] as Key)
+    return this.name + render(steps.reverse())
   }
 }
 
-const MAX_PATH_STEPS = 20
+const PLAIN_KEY = /^[A-Za-z_$][\w$]*$/
+const MAX_STEPS = 20
 
-function render(place: Place): string {
-  const steps: (string | number)[] = []
-  for (let at: Place | undefined = place; at !== undefined; at = at.parent) steps.push(at.key)
-  const root = String(steps.pop())
-  const shown = steps
-    .reverse()
-    .map((key) => (typeof key === 'number' ? `[${key}]` : PLAIN_KEY.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`))
-  if (shown.length > MAX_PATH_STEPS)
-    shown.splice(MAX_PATH_STEPS / 2, shown.length - MAX_PATH_STEPS, `…(${shown.length - MAX_PATH_STEPS} more)…`)
-  return root + shown.join('')
+function render(steps: readonly Key[]): string {
+  const shown = steps.map((key) => (typeof key === 'number' ? `[${key}]` : PLAIN_KEY.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`))
+  const hidden = shown.length - MAX_STEPS
+  if (hidden > 0) shown.splice(MAX_STEPS / 2, hidden, `…(${hidden} more)…`)
+  return shown.join('')
 }

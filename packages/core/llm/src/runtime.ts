@@ -53,11 +53,12 @@ export class LlmRuntime extends Service {
   }
 
   /**
-   * Serves `providers` with `adapter` until the disposer runs or the caller's fiber goes.
+   * Serves the named providers with `adapter` until the disposer runs or the caller's fiber goes.
    * @throws HarnessError `BAD_PROVIDER` for a blank name or none, `PROVIDER_EXISTS` for one that is served already.
    */
-  registerAdapter(providers: readonly string[], adapter: LlmAdapter): () => void {
+  registerAdapter(served: readonly string[], adapter: LlmAdapter): () => void {
     const { adapters } = this
+    const providers = [...served]
     if (providers.length === 0) throw new HarnessError('llm: an adapter must name at least one provider, got []', 'BAD_PROVIDER')
     if (typeof adapter?.stream !== 'function') {
       throw new HarnessError(`llm: the adapter for ${providers.join(', ')} has no stream() method`, 'BAD_ADAPTER')
@@ -81,14 +82,20 @@ export class LlmRuntime extends Service {
         }
       },
       `ctx.llm.registerAdapter(${providers.map((provider) => JSON.stringify(provider)).join(', ')})`,
-    )
+    ) as () => void
   }
 
-  /** The chunks of one request. Never throws: `finish` comes last and once, as `error` or `aborted` when something failed. */
+  /**
+   * The chunks of one request, which starts with the first demand. Never throws: `finish` comes last and once, as `error` or
+   * `aborted` when something failed. Codes of its own failures: `NO_ADAPTER`, `ADAPTER_FAILED` (it threw, without a code),
+   * `NO_FINISH`, `BAD_STREAM` (no stream at all), `REQUEST_ABORTED`.
+   */
   stream(request: LlmRequest): AsyncIterable<StreamChunk> {
-    return terminated(request, () =>
-      around(this.bus, request, () => terminated(request, () => adapterFor(this.adapters, request).stream(request))),
-    )
+    const { adapters, bus } = this
+    const frozen = Object.isFrozen(request) ? request : Object.freeze({ ...request })
+    const open = (): AsyncIterable<StreamChunk> =>
+      streamOf(adapterFor(adapters, frozen).stream(frozen), `the adapter of provider "${frozen.provider}" returned no stream`)
+    return terminated(frozen, () => around(bus, frozen, () => terminated(frozen, open)))
   }
 }
 
@@ -104,27 +111,44 @@ function around(bus: Bus, request: LlmRequest, center: () => AsyncIterable<Strea
   const listeners: StreamListener[] = bus.events.dispatch('waterfall', ['llm/stream', request])
   const from = (index: number): AsyncIterable<StreamChunk> => {
     const listener = listeners[index]
-    return listener === undefined ? center() : listener(request, () => from(index + 1))
+    if (listener === undefined) return center()
+    return streamOf(
+      listener(request, () => from(index + 1)),
+      'llm/stream: a listener returned no stream; is a `return next()` missing?',
+    )
   }
   return from(0)
+}
+
+function streamOf(answer: AsyncIterable<StreamChunk>, complaint: string): AsyncIterable<StreamChunk> {
+  if (typeof (answer as Partial<typeof answer> | null | undefined)?.[Symbol.asyncIterator] === 'function') return answer
+  throw new HarnessError(complaint, 'BAD_STREAM')
 }
 
 /** Guarantees the one terminal finish, whatever `open` does, and hands a consumer's early exit on to the source. */
 async function* terminated(request: LlmRequest, open: () => AsyncIterable<StreamChunk>): AsyncGenerator<StreamChunk, void, undefined> {
   let finished = false
+  let delivering = false
   try {
     for await (const chunk of open()) {
       finished = chunk.type === 'finish'
+      delivering = true
       yield chunk
+      delivering = false
       if (finished) return
     }
   } catch (thrown) {
-    // What a source throws while it is being closed after its finish changes nothing any more.
-    if (finished) return
+    // Thrown by a source while it was being closed: its finish is out already, or its consumer has left.
+    if (finished || delivering) return
     yield endOf(request, failureOf(thrown, 'ADAPTER_FAILED'))
     return
   }
-  yield endOf(request, { message: `the stream of provider "${request.provider}" ended without a finish`, code: 'NO_FINISH' })
+  yield endOf(
+    request,
+    request.signal.aborted
+      ? { message: `the request to provider "${request.provider}" was aborted`, code: 'REQUEST_ABORTED' }
+      : { message: `the stream of provider "${request.provider}" ended without a finish`, code: 'NO_FINISH' },
+  )
 }
 
 function endOf(request: LlmRequest, failure: LlmFailure): StreamChunk {

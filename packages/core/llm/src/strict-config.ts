@@ -43,10 +43,10 @@ export function hint(key: string, keys: readonly string[]): string {
 /** Levenshtein's edit distance, of the first 40 characters. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, char] of [...a.slice(0, 40)].entries()) {
+  for (let i = 0; i < Math.min(a.length, 40); i++) {
     const next = [i + 1]
     for (let j = 0; j < b.length; j++) {
-      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (char === b[j] ? 0 : 1)))
+      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1)))
     }
     row = next
   }
