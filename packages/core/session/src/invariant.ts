@@ -1,0 +1,118 @@
+import { companion, type Companion } from '@loopguard/invariants/companion'
+import type { SessionEvent } from './events.ts'
+
+const plugin: Companion = companion({
+  name: 'session-invariant',
+  packageName: '@loopguard/session',
+  inject: ['sessions'],
+  install(ctx, fail) {
+    const grammars = new WeakMap<object, LogGrammar>()
+    // A throw here refuses the event before anything is committed.
+    ctx.on('internal/dispatch', (_mode, event, args) => {
+      if (event !== 'session/event') return
+      const [session, candidate] = args as [{ readonly id: string; readonly events: readonly SessionEvent[] }, SessionEvent]
+      let grammar = grammars.get(session)
+      if (grammar === undefined) grammars.set(session, (grammar = new LogGrammar()))
+      // What is committed is folded, never judged: a log that was broken before must not block the agent for ever.
+      grammar.catchUp(session.events)
+      const complaint = grammar.judge(candidate)
+      if (complaint !== undefined) fail(`session "${session.id}": ${complaint}`)
+    })
+  },
+})
+
+export const name: string = plugin.name
+export const inject: string[] = plugin.inject
+/** Refuses an event that breaks the numbering, the nesting of turns and steps, or the pairing of calls and results. */
+export const apply: Companion['apply'] = plugin.apply
+
+/** How turns, steps, calls and results nest, told anew so that no writer is checked against itself. */
+class LogGrammar {
+  private read = 0
+  private turn: number | undefined
+  private step: number | undefined
+  /** Calls that the step's assistant message asked for and that have no result yet; `true` when the call was logged. */
+  private readonly calls = new Map<string, boolean>()
+
+  catchUp(events: readonly SessionEvent[]): void {
+    for (; this.read < events.length; this.read++) this.fold(events[this.read] as SessionEvent)
+  }
+
+  judge(event: SessionEvent): string | undefined {
+    if (event.seq !== this.read) return `"${event.type}" has seq ${event.seq}, expected ${this.read}`
+    if ((event.type === 'session/start') !== (event.seq === 0)) return `"${event.type}" cannot be event ${event.seq}`
+    switch (event.type) {
+      case 'turn/start':
+        return this.turn === undefined ? undefined : `turn ${event.data.turn} starts inside turn ${this.turn}`
+      case 'turn/end':
+        if (this.turn !== event.data.turn) return `turn ${event.data.turn} ends while ${this.where()}`
+        return this.step === undefined ? undefined : `turn ${this.turn} ends inside step ${this.step}`
+      case 'step/start':
+        if (this.turn !== event.data.turn) return `step ${event.data.step} of turn ${event.data.turn} starts while ${this.where()}`
+        return this.step === undefined ? undefined : `step ${event.data.step} starts inside step ${this.step}`
+      case 'step/end':
+        if (!this.isHere(event.data)) return `step ${event.data.step} of turn ${event.data.turn} ends while ${this.where()}`
+        return this.calls.size === 0
+          ? undefined
+          : `step ${event.data.step} ends with unanswered calls: ${[...this.calls.keys()].join(', ')}`
+      case 'assistant/message':
+        return this.isHere(event.data) ? undefined : `an assistant message of ${placeOf(event.data)} while ${this.where()}`
+      case 'tool/call':
+        return this.isHere(event.data) ? undefined : `call "${event.data.callId}" of ${placeOf(event.data)} while ${this.where()}`
+      case 'tool/result':
+        return this.judgeResult(event)
+      default:
+        return undefined
+    }
+  }
+
+  private judgeResult({ data }: SessionEvent<'tool/result'>): string | undefined {
+    const id = data.message.source.callId
+    if (!this.isHere(data)) return `a result of call "${id}" of ${placeOf(data)} while ${this.where()}`
+    const logged = this.calls.get(id)
+    if (logged === true || (logged === false && data.error?.code === 'TOOL_NOT_STARTED')) return undefined
+    return logged === undefined ? `a result answers no open call: "${id}"` : `a result answers call "${id}", which was not logged`
+  }
+
+  private fold(event: SessionEvent): void {
+    switch (event.type) {
+      case 'turn/start':
+        this.turn = event.data.turn
+        break
+      case 'turn/end':
+        this.turn = undefined
+        break
+      case 'step/start':
+        this.step = event.data.step
+        this.calls.clear()
+        break
+      case 'step/end':
+        this.step = undefined
+        this.calls.clear()
+        break
+      case 'assistant/message':
+        for (const block of event.data.message.content) if (block.type === 'tool-call') this.calls.set(block.id, false)
+        break
+      case 'tool/call':
+        this.calls.set(event.data.callId, true)
+        break
+      case 'tool/result':
+        this.calls.delete(event.data.message.source.callId)
+        break
+      default:
+    }
+  }
+
+  private isHere(place: { readonly turn: number; readonly step: number }): boolean {
+    return this.turn === place.turn && this.step === place.step
+  }
+
+  private where(): string {
+    if (this.turn === undefined) return 'no turn is open'
+    return this.step === undefined ? `turn ${this.turn} is between steps` : `step ${this.step} of turn ${this.turn} is open`
+  }
+}
+
+function placeOf({ turn, step }: { readonly turn: number; readonly step: number }): string {
+  return `step ${step} of turn ${turn}`
+}
