@@ -37,8 +37,16 @@ export function companion(options: CompanionOptions): Companion {
     name,
     inject: [...new Set(['invariants', ...services])],
     apply: async (ctx) => {
+      // A registry may make the child its own, so that the companion's fiber is not above it: both are asked.
       const installer: InvariantInstaller = Object.assign(
-        (child: Context, fail: InvariantFailure) => install(child, whileLoaded(child, fail)),
+        (child: Context, fail: InvariantFailure) =>
+          install(
+            child,
+            whileLoaded(
+              child,
+              unless(() => isUnloading(ctx), fail),
+            ),
+          ),
         { inject: services },
       )
       return await (ctx as Context & { readonly invariants: Registrar }).invariants.register(packageName, installer)
@@ -55,11 +63,15 @@ export function whileLoaded(ctx: Context, fail: InvariantFailure): InvariantFail
     },
     'invariants: mute',
   )
-  return (message) => {
-    // `over` also holds for a check that is still in flight when its fiber is loaded again.
-    if (!over && !isUnloading(ctx)) fail(message)
-  }
+  // `over` also holds for a check that is still in flight when its fiber is loaded again.
+  return unless(() => over || isUnloading(ctx), fail)
 }
+
+const unless =
+  (mute: () => boolean, fail: InvariantFailure): InvariantFailure =>
+  (message) => {
+    if (!mute()) fail(message)
+  }
 
 // Cordis' FiberState is a const enum, which does not exist at run time.
 const LOADING: FiberState.LOADING = 1

@@ -22,7 +22,8 @@ export interface InvariantInstaller {
 }
 
 /**
- * Withdraws a registration; idempotent, and resolves once the child has gone and the name is free.
+ * Withdraws a registration; idempotent, and resolves once the child has gone and the name is free. A set-up that has begun is joined
+ * first; if it fails, this rejects with the installer's error.
  *
  * Awaiting the registration itself joins its set-up: it resolves, to the plain disposer, once the installer has run, and rejects
  * with the installer's error once everything has been rolled back. An installer that waits for a service keeps it waiting. If the

@@ -17,7 +17,6 @@ const DISPOSED: FiberState.DISPOSED = 4
 export class Registrations {
   readonly byName: Map<string, Reservation> = new Map()
   private readonly byFiber = new Map<Fiber, Reservation>()
-  private readonly settingUp = new Set<Reservation>()
   private readonly owner: Context
   private readonly selection: Selection
   private readonly violations: Violations
@@ -39,10 +38,10 @@ export class Registrations {
     const held = new Reservation(packageName, this.selection.selects(packageName), caller)
     held.undo = caller.effect(() => this.hold(held, installer), `ctx.invariants.register(${JSON.stringify(packageName)})`)
     this.withdrawLeaving()
-    const dispose = (): Promise<void> => held.dispose()
+    const dispose = (): Promise<void> => held.withdraw()
     const then: Registration['then'] = (resolved, rejected) => held.setUp.promise.then(() => dispose).then(resolved, rejected)
     // oxlint-disable-next-line unicorn/no-thenable -- to await a registration is to join its set-up
-    return Object.assign(() => held.dispose(), { then })
+    return Object.assign(() => held.withdraw(), { then })
   }
 
   private check(packageName: unknown, installer: unknown): void {
@@ -57,7 +56,7 @@ export class Registrations {
       throw new RegistrationError('INVARIANT_BAD_INSTALLER', `the installer of "${packageName}" must be a function, got ${got}`)
     }
     if (isUnloading(this.owner)) {
-      throw new RegistrationError('INVARIANT_REGISTRY_GONE', `"${packageName}" cannot be registered: the registry is unloading`)
+      throw new RegistrationError('INVARIANT_REGISTRY_GONE', `"${packageName}" cannot be registered: the registry is unloading or gone`)
     }
     if (this.byName.has(packageName)) {
       throw new RegistrationError('INVARIANT_NAME_TAKEN', `"${packageName}" is already registered`)
@@ -68,8 +67,7 @@ export class Registrations {
   private *hold(held: Reservation, installer: InvariantInstaller): Generator<Disposable, void, void> {
     this.byName.set(held.packageName, held)
     yield () => this.free(held)
-    if (!held.selected) return held.setUp.resolve()
-    this.settingUp.add(held)
+    if (!held.selected) return held.endSetUp()
     const child = held.caller.plugin({
       name: `invariants of ${held.packageName}`,
       ...(installer.inject !== undefined && { inject: installer.inject }),
@@ -96,8 +94,7 @@ export class Registrations {
     const held = this.byFiber.get(fiber)
     if (held === undefined) return
     if (fiber.state === ACTIVE) {
-      this.settingUp.delete(held)
-      held.setUp.resolve()
+      held.endSetUp()
     } else if (fiber.state === FAILED) {
       void fiber.await().catch((error: unknown) => {
         held.failure ??= { error }
@@ -113,13 +110,11 @@ export class Registrations {
   private free(held: Reservation): void {
     if (this.byName.get(held.packageName) === held) this.byName.delete(held.packageName)
     if (held.fiber !== undefined) this.byFiber.delete(held.fiber)
-    this.settingUp.delete(held)
-    if (held.failure === undefined) held.setUp.resolve()
-    else held.setUp.reject(held.failure.error)
+    held.endSetUp()
     held.freed.resolve()
   }
 
   private withdrawLeaving(): void {
-    for (const held of this.settingUp) if (isLeaving(held.caller)) void held.undo()
+    for (const held of this.byName.values()) if (!held.isSetUp && isLeaving(held.caller)) void held.undo()
   }
 }

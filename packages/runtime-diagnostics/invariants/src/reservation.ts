@@ -24,8 +24,9 @@ export class Reservation {
   readonly selected: boolean
   /** The context on whose fiber the registration lives. */
   readonly caller: Context
-  /** Settles with the set-up; the first answer stands. */
+  /** Settles with the set-up. */
   readonly setUp: Deferred = deferred()
+  isSetUp = false
   /** Resolves when the name is free. */
   readonly freed: Deferred = deferred()
   fiber: Fiber | undefined
@@ -40,9 +41,25 @@ export class Reservation {
     this.caller = caller
   }
 
+  /** The set-up is over, one way or the other; the first answer stands. */
+  endSetUp(): void {
+    this.isSetUp = true
+    if (this.failure === undefined) this.setUp.resolve()
+    else this.setUp.reject(this.failure.error)
+  }
+
   /** Idempotent: whoever comes second waits for the same end. */
   async dispose(): Promise<void> {
     await this.undo()
     await this.freed.promise
+  }
+
+  /** The disposer in a caller's hands: a set-up that has begun is joined first, as Cordis' own asynchronous effects do. */
+  async withdraw(): Promise<void> {
+    if (this.isSetUp) return this.dispose()
+    // Also returns when the child waits for a service. A failure is thrown below, unaltered.
+    await this.fiber?.await().catch(() => {})
+    await this.dispose()
+    return this.setUp.promise
   }
 }
