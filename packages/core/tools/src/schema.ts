@@ -62,6 +62,9 @@ export function compileSchema(parameters: ToolParameters): ArgumentsCheck {
         return validate(args) === true ? undefined : violationsOf(args, (validate.errors ?? []) as ErrorObject[])
       } catch (thrown) {
         return `arguments cannot be checked: ${thrown instanceof RangeError ? 'they nest too deeply' : messageOf(thrown)}`
+      } finally {
+        // They hold on to the arguments.
+        validate.errors = null
       }
     }
   } catch (thrown) {

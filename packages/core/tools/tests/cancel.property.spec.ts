@@ -1,0 +1,81 @@
+import { getEventListeners } from 'node:events'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { codeOf, Host } from './support.ts'
+
+const ticks = async (count: number): Promise<void> => {
+  for (let tick = 0; tick < count; tick++) await Promise.resolve()
+}
+
+const pause = fc.integer({ min: 0, max: 6 })
+
+const timing = fc.record({
+  abortAt: fc.integer({ min: 0, max: 60 }),
+  pre: pause,
+  before: pause,
+  body: pause,
+  after: pause,
+  post: pause,
+  swaps: fc.boolean(),
+  bodyHeeds: fc.boolean(),
+})
+
+it('whenever the caller aborts, the outcome is the true one, a started body is awaited, and nothing is left on the signal', async () => {
+  const codes = new Set<string | undefined>()
+  await fc.assert(
+    fc.asyncProperty(timing, async ({ abortAt, pre, before, body, after, post, swaps, bodyHeeds }) => {
+      const caller = new AbortController()
+      const log: string[] = []
+      const note = (what: string): void => void log.push(caller.signal.aborted ? `${what}, aborted` : what)
+
+      const host = await Host.start(async (_args, { signal }) => {
+        note('body starts')
+        for (let tick = 0; tick < body; tick++) {
+          await Promise.resolve()
+          if (bodyHeeds && signal.aborted) break
+        }
+        note('body ends')
+        if (bodyHeeds) signal.throwIfAborted()
+        return 'done'
+      })
+      host.ctx.on('tools/pre-execute', async (_exec, next) => (await ticks(pre), next()))
+      host.ctx.on('tools/execute', async (exec, next) => {
+        if (swaps) exec.signal = new AbortController().signal
+        await ticks(before)
+        const result = await next()
+        await ticks(after)
+        note('wrapper ends')
+        return result
+      })
+      host.ctx.on('tools/post-execute', async (exec, _result, next) => {
+        note(exec.signal === caller.signal ? 'post' : 'post with a foreign signal')
+        await ticks(post)
+        return next()
+      })
+      host.ctx.on('tools/result', () => note('result'))
+
+      const running = host.call({ signal: caller.signal })
+      void ticks(abortAt).then(() => caller.abort(new Error('stopped')))
+      const result = await running
+      const code = codeOf(result)
+      codes.add(code)
+
+      const plain = log.map((line) => line.replace(', aborted', ''))
+      const started = log.includes('body starts')
+      expect(log).not.toContain('body starts, aborted')
+      expect(plain.filter((line) => line === 'body ends')).toHaveLength(started ? 1 : 0)
+      expect(plain.slice(-2)).toEqual(['post', 'result'])
+      expect(plain.filter((line) => line === 'post' || line === 'result')).toHaveLength(2)
+      if (!started) expect(code).toBe('ABORTED_BEFORE_DISPATCH')
+      else if (log.includes('post')) expect(code).toBe('success')
+      else if (bodyHeeds && log.includes('body ends, aborted')) expect(result).toMatchObject({ error: { message: 'stopped' } })
+      else if (log.includes('wrapper ends, aborted')) expect(code).toBe('ABORTED')
+      // The stage ends between the two: on which side the abort fell, no listener can tell.
+      else expect(['success', 'ABORTED']).toContain(code)
+      caller.abort()
+      expect(getEventListeners(caller.signal, 'abort')).toEqual([])
+    }),
+    { numRuns: 500 },
+  )
+  expect(codes).toEqual(new Set(['success', 'ABORTED', 'ABORTED_BEFORE_DISPATCH', undefined]))
+}, 60_000)

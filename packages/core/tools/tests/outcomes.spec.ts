@@ -1,0 +1,243 @@
+import { describe, expect, it } from 'vitest'
+import type { ToolExecutionResult } from '@loopguard/tools'
+import { bogus, Host, said, traceStages, unfrozen } from './support.ts'
+
+/** One call for each outcome of the design's table: how it comes about, and exactly what it is. */
+const outcomes: Record<
+  string,
+  { readonly run: (host: Host) => Promise<ToolExecutionResult>; readonly text: string; readonly info?: object }
+> = {
+  'an unknown tool': {
+    run: (host) => host.call({ name: 'ehco' }),
+    text: 'Error: unknown tool "ehco"',
+    info: { name: 'ToolNotFoundError', code: 'UNKNOWN_TOOL' },
+  },
+  'arguments that are not JSON': {
+    run: (host) => host.call({ arguments: { list: [1, undefined] } }),
+    text: 'Error: invalid arguments: arguments.list[1] is undefined',
+    info: { name: 'ToolArgsError', code: 'INVALID_ARGS' },
+  },
+  'arguments that do not match the schema': {
+    run(host) {
+      host.tool({ name: 'read', parameters: { type: 'object', required: ['path'] } })
+      return host.call({ name: 'read' })
+    },
+    text: 'Error: invalid arguments: arguments must have the property "path"',
+    info: { name: 'ToolArgsError', code: 'INVALID_ARGS' },
+  },
+  'a denial': {
+    run(host) {
+      host.ctx.on('tools/pre-execute', async () => ({ kind: 'deny', reason: 'not on a Sunday' }))
+      return host.call()
+    },
+    text: 'Error: not on a Sunday',
+    info: { name: 'ToolDeniedError', code: 'DENIED' },
+  },
+  'an abort before the body ran': {
+    run: (host) => host.call({ signal: AbortSignal.abort() }),
+    text: 'Error: tool call aborted before dispatch',
+    info: { name: 'AbortError', code: 'ABORTED_BEFORE_DISPATCH' },
+  },
+  'a success after the caller had aborted': {
+    run(host) {
+      const caller = new AbortController()
+      host.body = () => (caller.abort(), 'too late')
+      return host.call({ signal: caller.signal })
+    },
+    text: 'Error: tool call aborted',
+    info: { name: 'AbortError', code: 'ABORTED' },
+  },
+  'a time-out, as timeout-policy gives it': {
+    run(host) {
+      host.ctx.on('tools/execute', async () => ({
+        isError: true,
+        content: [{ type: 'text', text: 'Error: tool call timed out after 5ms' }],
+        error: { message: 'tool call timed out after 5ms', info: { name: 'ToolTimeoutError', code: 'TOOL_TIMEOUT' } },
+      }))
+      return host.call()
+    },
+    text: 'Error: tool call timed out after 5ms',
+    info: { name: 'ToolTimeoutError', code: 'TOOL_TIMEOUT' },
+  },
+  'a body that throws an error with a code': {
+    run(host) {
+      host.body = () => Promise.reject(Object.assign(new Error('no such file'), { name: 'FileError', code: 'ENOENT' }))
+      return host.call()
+    },
+    text: 'Error: no such file',
+    info: { name: 'FileError', code: 'ENOENT' },
+  },
+  'a body that throws an error without a code': {
+    run(host) {
+      host.body = () => Promise.reject(new TypeError('oops'))
+      return host.call()
+    },
+    text: 'Error: oops',
+  },
+  'a listener that throws': {
+    run(host) {
+      host.ctx.on('tools/execute', () => {
+        throw Object.assign(new Error('no disk'), { code: 'EIO' })
+      })
+      return host.call()
+    },
+    text: 'Error: no disk',
+    info: { name: 'Error', code: 'EIO' },
+  },
+  'a body that returns something else': {
+    run(host) {
+      host.body = () => bogus(42)
+      return host.call()
+    },
+    text: 'Error: tool "echo" returned invalid output: 42, not text or an array of content blocks',
+    info: { name: 'ToolOutputError', code: 'INVALID_TOOL_OUTPUT' },
+  },
+  'a block': {
+    run(host) {
+      host.ctx.on('tools/post-execute', async () => ({ kind: 'block', feedback: [{ type: 'text', text: 'Think again.' }] }))
+      return host.call()
+    },
+    text: 'Think again.',
+    info: { name: 'ToolBlockedError', code: 'BLOCKED' },
+  },
+}
+
+describe.each(Object.entries(outcomes))('%s', (name, { run, text, info }) => {
+  it('has its text, name and code, and nothing else', async () => {
+    expect(await run(await Host.start())).toEqual({
+      isError: true,
+      content: [{ type: 'text', text }],
+      error: { message: text.replace(/^Error: /, ''), ...(info !== undefined && { info }) },
+    })
+  })
+
+  it('is frozen to its depth', async () => {
+    expect(unfrozen(await run(await Host.start()))).toEqual([])
+  })
+
+  it('passes post-execute once, unless it was aborted beforehand, and tools/result once', async () => {
+    const host = await Host.start()
+    const trace = traceStages(host.ctx)
+    await run(host)
+    const end = name === 'an abort before the body ran' ? ['result'] : ['post', 'result']
+    expect(trace.filter((stage) => stage === 'post' || stage === 'result')).toEqual(end)
+  })
+})
+
+describe('a success', () => {
+  it('of a body that returns text is one text block', async () => {
+    const result = await (await Host.start(() => 'read')).call()
+    expect(result).toEqual({ isError: false, content: [{ type: 'text', text: 'read' }] })
+    expect(unfrozen(result)).toEqual([])
+  })
+
+  it('of a body that returns blocks is a frozen copy of them', async () => {
+    const blocks = [
+      { type: 'reasoning' as const, text: 'hm' },
+      { type: 'text' as const, text: 'read' },
+    ]
+    const result = await (await Host.start(async () => blocks)).call()
+    expect(result).toEqual({ isError: false, content: blocks })
+    expect(unfrozen(result)).toEqual([])
+    expect(unfrozen(blocks)).toHaveLength(3)
+  })
+
+  it('of a body that returns nothing to say has no blocks', async () => {
+    expect(await (await Host.start(() => [])).call()).toEqual({ isError: false, content: [] })
+    expect(said(await (await Host.start(() => '')).call())).toBe('')
+  })
+})
+
+describe('a body may throw anything', () => {
+  const secretive = {
+    get message(): string {
+      throw new Error('no')
+    },
+    get code(): string {
+      throw new Error('no')
+    },
+  }
+  const nameless = Object.defineProperty({ message: 'nameless', code: 'X' }, 'name', {
+    get() {
+      throw new Error('no')
+    },
+  })
+  const { proxy: revoked, revoke } = Proxy.revocable({}, {})
+  revoke()
+
+  it.each<[string, unknown, string, object?]>([
+    ['null', null, 'null'],
+    ['undefined', undefined, 'undefined'],
+    ['a string', 'plain text', 'plain text'],
+    ['an empty string', '', 'failed without a message'],
+    ['an error without a message', new Error(), 'failed without a message'],
+    ['a number', 0, '0'],
+    ['a symbol', Symbol('odd'), 'Symbol(odd)'],
+    ['a frozen object', Object.freeze({ message: 'cold', code: 'COLD' }), 'cold', { name: 'Error', code: 'COLD' }],
+    ['a numeric code', Object.assign(new Error('legacy'), { code: 20 }), 'legacy'],
+    ['getters that throw', secretive, 'a value that cannot be shown was thrown'],
+    ['a name that throws', nameless, 'nameless', { name: 'Error', code: 'X' }],
+    ['a revoked proxy', revoked, 'a value that cannot be shown was thrown'],
+  ])('%s', async (_name, thrown, message, info) => {
+    const host = await Host.start(() => {
+      throw thrown
+    })
+    const error = { message, ...(info !== undefined && { info }) }
+    expect(await host.call()).toEqual({ isError: true, content: [{ type: 'text', text: `Error: ${message}` }], error })
+  })
+
+  it('an error whose code is TOOL_TIMEOUT stays its own', async () => {
+    const host = await Host.start(() => {
+      throw Object.assign(new Error('mine'), { code: 'TOOL_TIMEOUT' })
+    })
+    expect(await host.call()).toMatchObject({ error: { message: 'mine', info: { name: 'Error', code: 'TOOL_TIMEOUT' } } })
+  })
+})
+
+describe('a bad output says what is wrong with it, and where', () => {
+  it.each<[unknown, string]>([
+    [undefined, 'undefined, not text or an array of content blocks'],
+    [null, 'null, not text or an array of content blocks'],
+    [{ text: 'x' }, 'an object, not text or an array of content blocks'],
+    [() => 'x', 'a function, not text or an array of content blocks'],
+    [[42], 'output[0] must be a content block, got 42'],
+    [[{ type: 'image', data: 'x' }], 'output[0].type must be one of text, reasoning, tool-call, tool-result, got "image"'],
+    [[{ type: 'toString' }], 'output[0].type must be one of text, reasoning, tool-call, tool-result, got "toString"'],
+    [
+      [
+        { type: 'text', text: 'ok' },
+        { type: 'text', text: 5 },
+      ],
+      'output[1].text must be text, got 5',
+    ],
+    [[{ type: 'text', text: undefined }], 'output[0].text is undefined'],
+    [[{ type: 'tool-call', id: 'a', name: 'b', arguments: {} }], 'output[0].arguments must be text, got an object'],
+    [[{ type: 'tool-result', toolCallId: 'a', content: 'b' }], 'output[0].content must be an array of content blocks, got "b"'],
+    [[{ type: 'tool-result', toolCallId: 'a', content: [], isError: 1 }], 'output[0].isError must be true or false, got 1'],
+    [[{ type: 'tool-result', toolCallId: 'a', content: [{ type: 'text' }] }], 'output[0].content[0].text must be text, got undefined'],
+    [[{ type: 'text', text: 'x', at: new Date(0) }], 'output[0].at is a Date, not a plain object'],
+    // oxlint-disable-next-line no-sparse-arrays
+    [[, 'x'], 'output[0] is a hole: an array must have no gaps'],
+  ])('%#', async (output, why) => {
+    const result = await (await Host.start(() => bogus(output))).call()
+    expect(said(result)).toBe(`Error: tool "echo" returned invalid output: ${why}`)
+  })
+
+  it('one that throws when it is looked at is not the end of the call', async () => {
+    const trap = new Proxy([], {
+      ownKeys() {
+        throw new Error('keep out')
+      },
+    })
+    const result = await (await Host.start(() => bogus(trap))).call()
+    expect(said(result)).toBe('Error: tool "echo" returned invalid output: keep out')
+  })
+
+  it('results in results a hundred thousand deep are checked without overflowing', async () => {
+    let content: unknown[] = [{ type: 'oops' }]
+    for (let depth = 0; depth < 100_000; depth++) content = [{ type: 'tool-result', toolCallId: 'a', content }]
+    const result = await (await Host.start(() => bogus(content))).call()
+    expect(said(result)).toMatch(/content\[0\]\.type must be one of .*, got "oops"$/)
+    expect(said(result).length).toBeLessThan(600)
+  })
+})
