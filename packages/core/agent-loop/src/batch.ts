@@ -2,6 +2,7 @@ import { type CallId, createToolResultMessage, snapshot, text, type ToolCallBloc
 import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, type Session } from '@loopguard/session'
 import type { ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
 import { parseArguments } from './arguments.ts'
+import type { StepPlace } from './place.ts'
 import type { Agent } from './types.ts'
 
 /** What a batch needs of its surroundings. */
@@ -10,92 +11,78 @@ export interface BatchHost {
   readonly tools: ToolRuntime
   readonly session: Session
   readonly maxParallel: number
-}
-
-/** Where in the log a batch stands. */
-export interface BatchPlace {
-  readonly turn: number
-  readonly step: number
-  readonly signal: AbortSignal
-}
-
-export interface BatchOutcome {
-  /** Contexts of all results, in call order. */
-  readonly contexts: readonly UserMessage[]
-  /** Some result concluded the turn. */
-  readonly concluded: boolean
+  /** Ids of the contexts that stand in the log: each is appended once, however many results carry it. */
+  readonly contextIds: Set<string>
 }
 
 /**
  * Runs the tool calls of one message. Policy, post-execute and log follow the order of the model whatever finishes first; only the
- * bodies of consecutive concurrency-safe calls overlap. Any other call waits for all before it, and all after it wait for it.
+ * bodies of consecutive concurrency-safe calls overlap. Any other call waits for all before it, and all after it wait for it. The
+ * contexts of all results are logged after the last of them.
  *
+ * @returns whether some result concluded the turn.
  * @throws what an append throws, once every started body has settled and every call has an answer, as far as the log takes one.
  */
-export async function runBatch(host: BatchHost, place: BatchPlace, calls: readonly ToolCallBlock[]): Promise<BatchOutcome> {
+export async function runBatch(host: BatchHost, place: StepPlace, calls: readonly ToolCallBlock[]): Promise<boolean> {
+  if (calls.length === 0) return false
   const batch = new Batch(host, place)
   for (const call of calls) {
-    if (batch.failed) break
     await batch.start(call)
+    if (batch.failed) break
   }
-  await batch.settle()
-  if (batch.failed) {
-    batch.answerTheRest(calls)
-    throw batch.failure
-  }
-  return { contexts: batch.contexts, concluded: batch.concluded }
+  await batch.finished
+  if (batch.failed) batch.answerTheRest(calls)
+  batch.logContexts()
+  if (batch.failed) throw batch.failure
+  return batch.concluded
 }
 
 class Batch {
-  readonly contexts: UserMessage[] = []
   concluded = false
   failed = false
   failure: unknown
+  /** Settles when all calls so far have their results in the log. Never rejects. */
+  finished: Promise<void> = Promise.resolve()
   private readonly host: BatchHost
-  private readonly place: BatchPlace
+  private readonly place: StepPlace
   private readonly bodies = new Set<Promise<void>>()
   private readonly logged = new Set<CallId>()
   private readonly answered = new Set<CallId>()
-  /** Settles when all calls so far have their results in the log. Never rejects. */
-  private finished: Promise<void> = Promise.resolve()
+  private readonly contexts: UserMessage[] = []
 
-  constructor(host: BatchHost, place: BatchPlace) {
+  constructor(host: BatchHost, place: StepPlace) {
     this.host = host
     this.place = place
   }
 
+  /** Settles when the next call may start. Never rejects. */
   async start(call: ToolCallBlock): Promise<void> {
-    const { tools, agent, maxParallel } = this.host
-    const { signal } = this.place
-    const input: ToolExecutionInput = {
-      callId: call.id,
-      name: call.name,
-      arguments: snapshot(parseArguments(call.arguments)),
-      signal,
-      agent,
+    try {
+      const { tools, agent, maxParallel } = this.host
+      const { signal } = this.place
+      const input: ToolExecutionInput = {
+        callId: call.id,
+        name: call.name,
+        arguments: snapshot(parseArguments(call.arguments)),
+        signal,
+        agent,
+      }
+      const exclusive = tools.executionMode(input).kind !== 'parallel'
+      if (exclusive) await this.finished
+      else while (this.bodies.size >= maxParallel) await Promise.race(this.bodies)
+      if (this.failed) return
+      const prepared = await tools.prepare(input)
+      this.logCall(call)
+      const body = prepared.dispatch().finally(() => this.bodies.delete(body))
+      this.bodies.add(body)
+      this.finished = this.finish(call, this.finished, body, () => prepared.finish())
+      if (exclusive) await this.finished
+    } catch (error) {
+      this.fail(error)
     }
-    const exclusive = tools.executionMode(input).kind !== 'parallel'
-    if (exclusive) await this.finished
-    else while (this.bodies.size >= maxParallel) await Promise.race(this.bodies)
-
-    const prepared = await tools.prepare(input)
-    if (!this.attempt(() => this.logCall(call))) return
-    const body = prepared.dispatch().finally(() => this.bodies.delete(body))
-    this.bodies.add(body)
-    const before = this.finished
-    this.finished = before.then(async () => {
-      await body
-      const result = await prepared.finish()
-      this.attempt(() => this.logResult(call, result))
-    })
-    if (exclusive) await this.finished
   }
 
-  async settle(): Promise<void> {
-    await this.finished
-  }
-
-  /** After a failed append: what still can be answered is, so that the next request is not refused for a dangling call. */
+  /** After a failure: what still can be answered is, so that the next request is not refused for a dangling call. */
   answerTheRest(calls: readonly ToolCallBlock[]): void {
     for (const { id } of calls) {
       if (this.answered.has(id)) continue
@@ -103,6 +90,32 @@ class Batch {
       const code = started ? TOOL_OUTCOME_UNKNOWN : TOOL_NOT_STARTED
       const why = started ? 'the outcome of this tool call could not be logged' : 'this tool call was not started'
       this.attempt(() => this.append(id, true, [text(`Error: ${why}`)], { name: 'ToolInterruptedError', code }))
+    }
+  }
+
+  logContexts(): void {
+    const { session, contextIds } = this.host
+    for (const context of this.contexts) {
+      if (contextIds.has(context.id)) continue
+      this.attempt(() => {
+        session.append('user/message', context)
+        contextIds.add(context.id)
+      })
+    }
+  }
+
+  private async finish(
+    call: ToolCallBlock,
+    before: Promise<void>,
+    body: Promise<void>,
+    result: () => Promise<ToolExecutionResult>,
+  ): Promise<void> {
+    try {
+      await before
+      await body
+      this.logResult(call, await result())
+    } catch (error) {
+      this.fail(error)
     }
   }
 
@@ -130,15 +143,17 @@ class Batch {
     this.answered.add(id)
   }
 
-  /** Keeps the first failure; once there is one, later calls are not started. */
-  private attempt(append: () => void): boolean {
+  private attempt(append: () => void): void {
     try {
       append()
-      return true
     } catch (error) {
-      if (!this.failed) this.failure = error
-      this.failed = true
-      return false
+      this.fail(error)
     }
+  }
+
+  /** Keeps the first failure; once there is one, later calls are not started. */
+  private fail(error: unknown): void {
+    if (!this.failed) this.failure = error
+    this.failed = true
   }
 }

@@ -1,5 +1,6 @@
-import { type MessageId, snapshot, type UserMessage } from '@loopguard/llm'
+import type { MessageId, UserMessage } from '@loopguard/llm'
 import { type InboxTarget, pendingInbox, type Session } from '@loopguard/session'
+import { userMessageOf } from './message.ts'
 import type { InboxView } from './types.ts'
 
 /**
@@ -9,8 +10,9 @@ import type { InboxView } from './types.ts'
 export class Inbox implements InboxView {
   readonly nextStep: UserMessage[]
   readonly nextTurn: UserMessage[]
-  /** Claimed by a step that has not entered yet. */
   private claimed: { readonly message: UserMessage; readonly target: InboxTarget }[] = []
+  /** The step that claimed has entered: a cancel no longer reaches the claim. */
+  private entered = false
   private readonly queued: Set<MessageId>
   private readonly session: Session
 
@@ -26,9 +28,9 @@ export class Inbox implements InboxView {
     return this.nextStep.length > 0 || this.nextTurn.length > 0
   }
 
-  /** Queues a message unless it waits already. @throws what the append throws; then nothing is queued. */
+  /** Queues a message unless it waits already. @throws `BAD_MESSAGE`, or what the append throws; then nothing is queued. */
   queue(target: InboxTarget, input: UserMessage): void {
-    const message = snapshot(input, 'message')
+    const message = userMessageOf(input)
     if (this.queued.has(message.id)) return
     const queue = target === 'next-step' ? this.nextStep : this.nextTurn
     // In memory first: a listener of the append may queue more, and the order of the log is the order of the queue.
@@ -52,30 +54,40 @@ export class Inbox implements InboxView {
     return this.claimed.map(({ message }) => message)
   }
 
+  /** The step enters: from now on its claim is not discarded. */
+  enterClaim(): void {
+    this.entered = true
+  }
+
   /** The claimed messages are gone for good. */
   commitClaim(): void {
-    const ids = this.claimed.map(({ message }) => message.id)
-    this.claimed = []
-    this.remove(ids, 'claimed')
+    this.remove(this.takeClaim(), 'claimed')
   }
 
   /** The claimed messages wait again, in front. */
   returnClaim(): void {
-    const back = this.claimed
-    this.claimed = []
+    const back = this.takeClaim()
     this.nextStep.unshift(...back.filter(({ target }) => target === 'next-step').map(({ message }) => message))
     this.nextTurn.unshift(...back.filter(({ target }) => target === 'next-turn').map(({ message }) => message))
   }
 
   /** Drops everything that waits, and what was claimed by a step that has not entered. */
   discard(): void {
-    const ids = [...this.claimed.map(({ message }) => message), ...this.nextStep.splice(0), ...this.nextTurn.splice(0)].map(({ id }) => id)
-    this.claimed = []
-    this.remove(ids, 'discarded')
+    const claimed = this.entered ? [] : this.takeClaim()
+    const waiting = [...this.nextStep.splice(0), ...this.nextTurn.splice(0)].map((message) => ({ message }))
+    this.remove([...claimed, ...waiting], 'discarded')
   }
 
-  private remove(ids: readonly MessageId[], cause: 'claimed' | 'discarded'): void {
-    if (ids.length === 0) return
+  private takeClaim(): typeof this.claimed {
+    const { claimed } = this
+    this.claimed = []
+    this.entered = false
+    return claimed
+  }
+
+  private remove(entries: readonly { readonly message: UserMessage }[], cause: 'claimed' | 'discarded'): void {
+    if (entries.length === 0) return
+    const ids = entries.map(({ message }) => message.id)
     for (const id of ids) this.queued.delete(id)
     this.session.append('inbox/removed', { ids, cause })
   }

@@ -1,11 +1,9 @@
 import { type Context, Service } from '@deepseek-ai/cordis'
 import type z from '@deepseek-ai/schemastery'
-import { type Bus, busOf, HarnessError, type LlmRuntime, SessionId } from '@loopguard/llm'
-import type { Session, SessionStore } from '@loopguard/session'
-import { agentOf, scopeTo, type ToolRuntime } from '@loopguard/tools'
-import { LoopAgent } from './agent.ts'
+import { SessionId } from '@loopguard/llm'
+import type { Session } from '@loopguard/session'
 import { type AgentRow, Config } from './config.ts'
-import { plain } from './plain.ts'
+import { Fleet } from './fleet.ts'
 import type { Agent, AgentOptions } from './types.ts'
 
 declare module '@deepseek-ai/cordis' {
@@ -70,107 +68,6 @@ export class AgentLoop extends Service {
     for (const { id, prompt, ...options } of rows) {
       const agent = await this.fleet.restore(SessionId(id), options)
       if (prompt !== undefined) this.configured.push({ agent, prompt })
-    }
-  }
-}
-
-/** The live agents. Apart from the service, whose methods run behind a traced proxy. */
-class Fleet {
-  readonly agents = new Map<string, LoopAgent>()
-  private readonly ctx: Context
-  private readonly bus: Bus
-  private readonly llm: LlmRuntime
-  private readonly tools: ToolRuntime
-  private readonly sessions: SessionStore
-  private readonly maxParallel: number
-
-  constructor(ctx: Context, maxParallel: number) {
-    this.ctx = ctx
-    this.bus = busOf(ctx)
-    this.llm = plain(ctx.llm)
-    this.tools = plain(ctx.tools)
-    this.sessions = plain(ctx.sessions)
-    this.maxParallel = maxParallel
-  }
-
-  create(owner: Context, id: SessionId, options: AgentOptions, given?: Session): Agent {
-    this.check(id, options)
-    if (given !== undefined && given.id !== id) {
-      throw new HarnessError(`agent-loop: agent "${id}" was given the session "${given.id}"; both must have one id`, 'BAD_AGENT')
-    }
-    const parent = agentOf(owner)
-    // Refused on a fiber that is going: before there is a session to clean up.
-    let agent: LoopAgent | undefined
-    const released = owner.effect(() => () => agent?.dispose(), `ctx.agentLoop.create(${JSON.stringify(id)})`)
-    try {
-      const session = given ?? this.sessions.create(id, parent === undefined ? {} : { parent: parent.id })
-      session.adopt()
-      const { bus, llm, tools, maxParallel } = this
-      const made = new LoopAgent({ id, options, session, bus, llm, tools, maxParallel })
-      this.own(made, () => void released())
-      agent = made
-    } catch (error) {
-      void released()
-      throw error
-    }
-    agent.emit('agent/created', { agent })
-    return agent
-  }
-
-  async resume(owner: Context, id: SessionId, options: AgentOptions): Promise<Agent> {
-    this.check(id, options)
-    const session = await this.sessions.load(id)
-    try {
-      return this.create(owner, id, options, session)
-    } catch (error) {
-      session.close()
-      throw error
-    }
-  }
-
-  /** Goes on with the agent's log where there is one, and makes the agent where there is none. */
-  async restore(id: SessionId, options: AgentOptions): Promise<Agent> {
-    try {
-      return this.create(this.ctx, id, options)
-    } catch (error) {
-      if (!(error instanceof HarnessError && error.code === 'SESSION_EXISTS')) throw error
-      return this.resume(this.ctx, id, options)
-    }
-  }
-
-  /**
-   * Cordis disposes all effects of a fiber at once, so everything that must go in order is this one effect; within it, what was
-   * yielded last goes first.
-   */
-  private own(agent: LoopAgent, released: () => void): void {
-    const { agents, ctx } = this
-    agents.set(agent.id, agent)
-    const dispose = ctx.effect(
-      function* () {
-        yield () => {
-          agents.delete(agent.id)
-          agent.depart()
-          released()
-        }
-        const scope = scopeTo(ctx, agent).plugin({ name: `agent ${agent.id}`, apply() {} })
-        agent.ctx = scope.ctx
-        yield () => scope.dispose()
-        yield () => agent.quiesce()
-      },
-      `agent ${JSON.stringify(agent.id)}`,
-    )
-    agent.own(dispose)
-  }
-
-  private check(id: SessionId, { provider, model }: AgentOptions): void {
-    if (this.agents.has(id)) throw new HarnessError(`agent-loop: there is an agent "${id}" already`, 'AGENT_EXISTS')
-    for (const [key, value] of Object.entries({ id, provider, model })) {
-      if (typeof value !== 'string' || value.trim() === '') {
-        throw new HarnessError(
-          `agent-loop: agent ${JSON.stringify(id)}: \`${key}\` must be non-blank text, got ${JSON.stringify(value)}`,
-          'BAD_AGENT',
-        )
-      }
     }
   }
 }

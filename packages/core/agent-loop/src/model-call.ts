@@ -1,5 +1,6 @@
 import {
   failureOf,
+  HarnessError,
   StreamAssembler,
   type ContentBlock,
   type LlmFailure,
@@ -7,6 +8,7 @@ import {
   type LlmRuntime,
   type TokenUsage,
 } from '@loopguard/llm'
+import { blockFault } from './message.ts'
 
 /** How one model call ended. */
 export type ModelCallOutcome =
@@ -19,16 +21,20 @@ export async function callModel(llm: LlmRuntime, request: LlmRequest): Promise<M
   const assembler = new StreamAssembler()
   try {
     for await (const chunk of llm.stream(request)) assembler.push(chunk)
+    return outcomeOf(request, assembler)
   } catch (thrown) {
     return ended(request, assembler, failureOf(thrown, 'BAD_STREAM'))
   }
+}
+
+function outcomeOf(request: LlmRequest, assembler: StreamAssembler): ModelCallOutcome {
   const { finish, usage } = assembler
   switch (finish?.kind) {
     case 'stop':
     case 'tool-calls':
-      return { kind: 'message', content: assembler.content(), usage, cut: false }
+      return { kind: 'message', content: checked(assembler.content()), usage, cut: false }
     case 'max-tokens':
-      return { kind: 'message', content: assembler.partialContent(), usage, cut: true }
+      return { kind: 'message', content: checked(assembler.partialContent()), usage, cut: true }
     case 'error':
     case 'aborted':
       return ended(request, assembler, finish.failure)
@@ -41,4 +47,13 @@ export async function callModel(llm: LlmRuntime, request: LlmRequest): Promise<M
 function ended({ signal }: LlmRequest, assembler: StreamAssembler, failure: LlmFailure): ModelCallOutcome {
   if (signal.aborted) return { kind: 'interrupted', content: assembler.partialContent(), usage: assembler.usage }
   return { kind: 'failed', failure }
+}
+
+/** Adapters are foreign code: a call without a name, say, is a failed request, not a call. */
+function checked(content: readonly ContentBlock[]): readonly ContentBlock[] {
+  for (const [index, block] of content.entries()) {
+    const fault = blockFault(block)
+    if (fault !== undefined) throw new HarnessError(`malformed model stream: block ${index}${fault}`, 'BAD_STREAM')
+  }
+  return content
 }

@@ -1,4 +1,4 @@
-import { failureOf, type LlmFailure } from '@loopguard/llm'
+import { codeOf, failureOf, type LlmFailure } from '@loopguard/llm'
 import type { TurnEndReason } from '@loopguard/session'
 import { carrierOf, layersOf } from '@loopguard/tools'
 import { runStep, type StepHost } from './step.ts'
@@ -7,9 +7,9 @@ import { runStep, type StepHost } from './step.ts'
 export interface TurnHost extends StepHost {
   /** The cause to log when `signal` has aborted. */
   abortReason(): TurnEndReason
-  /** Told once, before `turn/end`, of what ended the turn with `error`. */
+  /** Told of what ended the turn with `error`, before `turn/end`, and of what the log refused. */
   report(turn: number, step: number, error: unknown): void
-  /** Told before the end of a turn that stops the driver is logged: a message sent from then on wakes it again. */
+  /** Told when the driver is to stop, before anybody else hears of it: a message sent from then on wakes it again. */
   stopping(): void
 }
 
@@ -18,44 +18,83 @@ export interface TurnHost extends StepHost {
  * `stop` says that the driver must not start the next turn by itself.
  */
 export async function runTurn(host: TurnHost, turn: number, signal: AbortSignal): Promise<'go' | 'stop'> {
-  let step = 0
-  let opened = false
-  const end = (reason: TurnEndReason): 'go' | 'stop' => {
-    const stops = reason.kind === 'error' || reason.kind === 'blocked'
-    if (stops) host.stopping()
-    if (opened) host.session.append('turn/end', { turn, reason })
-    return stops ? 'stop' : 'go'
+  return new Turn(host, turn, signal).run()
+}
+
+class Turn {
+  private readonly host: TurnHost
+  private readonly turn: number
+  private readonly signal: AbortSignal
+  private step = 0
+  private opened = false
+  /** Some step was cut by the token limit. */
+  private cut = false
+  private reported: { readonly error: unknown } | undefined
+
+  constructor(host: TurnHost, turn: number, signal: AbortSignal) {
+    this.host = host
+    this.turn = turn
+    this.signal = signal
   }
-  const fail = (thrown: unknown, failure: LlmFailure): 'go' | 'stop' => {
-    // What throws under an aborted signal was cancelled.
-    if (signal.aborted) return end(host.abortReason())
-    host.report(turn, step, thrown)
-    return end({ kind: 'error', error: failure })
+
+  async run(): Promise<'go' | 'stop'> {
+    try {
+      this.host.session.append('turn/start', { turn: this.turn })
+      this.opened = true
+      return this.end(await this.steps())
+    } catch (thrown) {
+      return this.fail(thrown)
+    }
   }
-  try {
-    host.session.append('turn/start', { turn })
-    opened = true
-    let cut = false
+
+  private async steps(): Promise<TurnEndReason> {
+    const { host, turn, signal } = this
     for (;;) {
-      step++
-      const outcome = await runStep(host, { turn, step, signal })
-      if (outcome.kind === 'rejected') return end({ kind: 'blocked' })
-      if (outcome.kind === 'aborted') return end(host.abortReason())
-      if (outcome.kind === 'failed') return fail(outcome.failure, outcome.failure)
-      cut ||= outcome.cut
+      this.step++
+      const outcome = await runStep(host, { turn, step: this.step, signal })
+      if (outcome.kind === 'rejected') return this.blocked()
+      if (outcome.kind === 'aborted') return host.abortReason()
+      if (outcome.kind === 'failed') return this.errorReason(outcome.failure, outcome.failure)
+      this.cut ||= outcome.cut
       if (!outcome.wantsToEnd || host.inbox.nextStep.length > 0) continue
       await askStopping(host, turn, signal)
-      if (signal.aborted) return end(host.abortReason())
-      if (host.inbox.nextStep.length === 0) return end({ kind: cut ? 'max-tokens' : 'completed' })
+      if (signal.aborted) return host.abortReason()
+      if (host.inbox.nextStep.length === 0) return { kind: this.cut ? 'max-tokens' : 'completed' }
     }
-  } catch (thrown) {
+  }
+
+  private end(reason: TurnEndReason): 'go' | 'stop' {
+    if (this.opened) this.host.session.append('turn/end', { turn: this.turn, reason })
+    return reason.kind === 'error' || reason.kind === 'blocked' ? 'stop' : 'go'
+  }
+
+  private fail(thrown: unknown): 'go' | 'stop' {
+    const { host, signal } = this
     try {
-      return fail(thrown, failureOf(thrown, 'LOOP_FAILED'))
-    } catch (again) {
-      // The log takes no more.
-      if (signal.aborted || again !== thrown) host.report(turn, step, again)
+      // What throws under an aborted signal was cancelled.
+      return this.end(signal.aborted ? host.abortReason() : this.errorReason(thrown, failureOf(thrown, 'LOOP_FAILED')))
+    } catch (refused) {
+      // The log takes no more, and cannot say so itself.
+      if (this.reported === undefined || codeOf(this.reported.error) !== codeOf(refused)) this.report(refused)
       return 'stop'
     }
+  }
+
+  private blocked(): TurnEndReason {
+    this.host.stopping()
+    return { kind: 'blocked' }
+  }
+
+  private errorReason(thrown: unknown, error: LlmFailure): TurnEndReason {
+    // First, so that a message sent on hearing of the error wakes the driver.
+    this.host.stopping()
+    this.report(thrown)
+    return { kind: 'error', error }
+  }
+
+  private report(error: unknown): void {
+    this.reported = { error }
+    this.host.report(this.turn, this.step, error)
   }
 }
 

@@ -1,0 +1,45 @@
+import type { Bus, LlmRuntime } from '@loopguard/llm'
+import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
+import { shown } from './message.ts'
+import { callModel, type ModelCallOutcome } from './model-call.ts'
+import type { StepPlace } from './place.ts'
+import type { RequestBuilder } from './request.ts'
+import type { Agent, RequestErrorDecision } from './types.ts'
+
+/** What asking the model needs of its agent. */
+export interface AskHost {
+  readonly agent: Agent
+  readonly bus: Bus
+  readonly llm: LlmRuntime
+  readonly tools: ToolRuntime
+  readonly requests: RequestBuilder
+}
+
+const NOT_ASKED: ModelCallOutcome = Object.freeze({ kind: 'interrupted', content: Object.freeze([]), usage: undefined })
+
+/**
+ * Asks until the model answered, the turn was cancelled, or no listener of `agent/request-error` wants to try again.
+ * @throws what a listener throws, or the append of a header.
+ */
+export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCallOutcome> {
+  const { agent, bus, llm, requests, tools } = host
+  const { turn, step, signal } = place
+  while (!signal.aborted) {
+    const outcome = await callModel(llm, requests.next(tools.schemas(agent), signal))
+    if (outcome.kind !== 'failed') return outcome
+    const { failure } = outcome
+    const decision = await waterfall<RequestErrorDecision>(bus, carrierOf(agent), {
+      event: 'agent/request-error',
+      args: [Object.freeze({ agent, turn, step, failure, signal })],
+      center: () => undefined,
+      check: complaint,
+    })
+    if (decision === undefined && !signal.aborted) return outcome
+  }
+  return NOT_ASKED
+}
+
+function complaint(value: unknown): string | undefined {
+  if (value === undefined || (value as { readonly kind?: unknown } | null)?.kind === 'retry') return undefined
+  return `returned ${shown(value)}, not { kind: 'retry' } or undefined`
+}

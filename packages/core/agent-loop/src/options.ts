@@ -1,0 +1,17 @@
+import { HarnessError } from '@loopguard/llm'
+import { shown } from './message.ts'
+
+/** @throws HarnessError `BAD_AGENT` that names the agent, the option, what was given and what is wanted. */
+export function checkOptions(id: unknown, options: unknown): void {
+  const bad = (what: string, wanted: string, value: unknown): HarnessError =>
+    new HarnessError(`agent-loop: agent ${shown(id)}: ${what} must be ${wanted}, got ${shown(value)}`, 'BAD_AGENT')
+  if (typeof options !== 'object' || options === null) throw bad('the options', 'an object', options)
+  const { provider, model, system, maxTokens } = options as Readonly<Record<string, unknown>>
+  for (const [name, value] of Object.entries({ id, provider, model })) {
+    if (typeof value !== 'string' || value.trim() === '') throw bad(`\`${name}\``, 'non-blank text', value)
+  }
+  if (system !== undefined && typeof system !== 'string') throw bad('`system`', 'text or left out', system)
+  if (maxTokens !== undefined && !(Number.isInteger(maxTokens) && (maxTokens as number) >= 1)) {
+    throw bad('`maxTokens`', 'an integer >= 1 or left out', maxTokens)
+  }
+}

@@ -1,0 +1,89 @@
+import type { Bus, UserMessage } from '@loopguard/llm'
+import { messageOf } from '@loopguard/llm'
+import type { Session } from '@loopguard/session'
+import { carrierOf, waterfall } from '@loopguard/tools'
+import { closing, quietly } from './closing.ts'
+import type { Inbox } from './inbox.ts'
+import { shown, userMessageOf } from './message.ts'
+import type { StepPlace } from './place.ts'
+import type { Agent, PreStepDecision } from './types.ts'
+
+/** What the door of a step needs of its agent. */
+export interface PreStepHost {
+  readonly agent: Agent
+  readonly bus: Bus
+  readonly session: Session
+  readonly inbox: Inbox
+  /** Claims from the inbox what the next step is to see. */
+  claim(startsTurn: boolean): readonly UserMessage[]
+}
+
+/**
+ * Claims from the inbox and asks `agent/pre-step`. Returns the messages that enter, or why there is no step.
+ * @throws what a listener throws; the claim is gone then, as after a rejection.
+ */
+export async function preStep(host: PreStepHost, place: StepPlace): Promise<readonly UserMessage[] | 'rejected' | 'aborted'> {
+  const { agent, bus, inbox } = host
+  const { turn, step, signal } = place
+  const messages = Object.freeze(host.claim(step === 1))
+  let entering: readonly UserMessage[] | undefined
+  try {
+    const decision = await waterfall<PreStepDecision>(bus, carrierOf(agent), {
+      event: 'agent/pre-step',
+      args: [Object.freeze({ agent, messages, turn, step, signal })],
+      center: () => ({ kind: 'enter', messages }),
+      check: complaint,
+    })
+    if (decision.kind === 'enter') entering = userMessagesOf(decision.messages)
+  } catch (error) {
+    if (signal.aborted) inbox.returnClaim()
+    else quietly(() => inbox.commitClaim())
+    throw error
+  }
+  if (signal.aborted) {
+    // The step never entered: what the canceller did not discard waits again.
+    inbox.returnClaim()
+    return 'aborted'
+  }
+  if (entering !== undefined) return entering
+  inbox.commitClaim()
+  return 'rejected'
+}
+
+/** Opens the step. From here on the claim belongs to it. @throws what the append throws; then the claim waits again. */
+export function openStep({ session, inbox }: PreStepHost, { turn, step }: StepPlace): void {
+  inbox.enterClaim()
+  try {
+    session.append('step/start', { turn, step })
+  } catch (error) {
+    inbox.returnClaim()
+    throw error
+  }
+}
+
+/** Logs what enters, then the claim that let it in. */
+export function admit({ session, inbox }: PreStepHost, messages: readonly UserMessage[]): void {
+  closing(
+    () => {
+      for (const message of messages) session.append('user/message', message)
+    },
+    () => inbox.commitClaim(),
+  )
+}
+
+function complaint(value: unknown): string | undefined {
+  const { kind, messages } = Object(value) as { readonly kind?: unknown; readonly messages?: unknown }
+  if (kind === 'reject') return undefined
+  if (kind !== 'enter') return `returned ${shown(value)}, not { kind: 'enter', messages } or { kind: 'reject' }`
+  try {
+    userMessagesOf(messages)
+    return undefined
+  } catch (thrown) {
+    return `gave messages that cannot be used: ${messageOf(thrown)}`
+  }
+}
+
+function userMessagesOf(value: unknown): readonly UserMessage[] {
+  if (!Array.isArray(value)) throw new TypeError(`messages must be an array, got ${shown(value)}`)
+  return value.map((message, index) => userMessageOf(message, `messages[${index}]`))
+}

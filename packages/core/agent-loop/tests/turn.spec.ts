@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { createHarness } from '@loopguard/testkit'
+import { story } from './support/story.ts'
+import { tool } from './support/tools.ts'
+
+describe('a turn', () => {
+  it('takes a message from the inbox to the log and ends when the model asks for no tool', async () => {
+    await using harness = await createHarness({ script: [{ text: 'hello' }] })
+    const agent = harness.agent()
+    await harness.say(agent, 'hi')
+    expect(story(agent.session, { headers: true })).toEqual([
+      'queued next-turn: hi',
+      'turn 1',
+      'step 1.1',
+      'user hi',
+      'claimed: hi',
+      'header scripted',
+      'model hello',
+      'end 1.1',
+      'end 1 completed',
+    ])
+    expect(harness.log).toEqual([])
+  })
+
+  it('runs the tools that the model asks for and shows it the results', async () => {
+    await using harness = await createHarness({
+      script: [{ text: 'let me see', calls: [{ name: 'look', arguments: { at: 1 } }] }, { text: 'seen' }],
+      tools: [tool('look', (args) => JSON.stringify(args))],
+    })
+    const agent = harness.agent()
+    await harness.say(agent, 'look at it')
+    expect(story(agent.session, { headers: true })).toEqual([
+      'queued next-turn: look at it',
+      'turn 1',
+      'step 1.1',
+      'user look at it',
+      'claimed: look at it',
+      'header scripted look',
+      'model let me see [call_1 look({"at":1})]',
+      'call call_1',
+      'result call_1: {"at":1}',
+      'end 1.1',
+      'step 1.2',
+      'model seen',
+      'end 1.2',
+      'end 1 completed',
+    ])
+    expect(harness.model.requests[1]?.messages).toEqual(agent.session.deriveMessages().slice(0, 3))
+  })
+})
