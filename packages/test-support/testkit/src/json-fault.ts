@@ -10,7 +10,8 @@ export interface JsonFault {
 }
 
 const SPACE = /[ \t\r\n]*/y
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
+const PLAIN = /[ !#-[\]-\uffff]*/y
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y
 
 /**
@@ -25,6 +26,8 @@ export function findJsonFault(text: string): JsonFault | undefined {
   const line = before.split('\n').length
   return { line, column: scan.at - before.lastIndexOf('\n'), expected, got: shown(text.slice(scan.at, scan.at + 20)) }
 }
+
+const REST_OF_STRING = 'a character, an escape or the closing quote of a string'
 
 type State = 'value' | 'first item' | 'first key' | 'key' | 'after value' | 'done'
 type Step = { readonly next: State } | { readonly expected: string }
@@ -68,12 +71,23 @@ class Scan {
   private value(expected: string): Step {
     if (this.take('{')) return this.enter('{', 'first key')
     if (this.take('[')) return this.enter('[', 'first item')
-    if (this.match(STRING) || this.match(SCALAR)) return { next: 'after value' }
-    return { expected: this.text[this.at] === '"' ? 'a string that is well-formed and ends' : expected }
+    if (this.text[this.at] === '"') return this.string() ? { next: 'after value' } : { expected: REST_OF_STRING }
+    return this.match(SCALAR) ? { next: 'after value' } : { expected }
+  }
+
+  /** Piece by piece: one pattern for all of a long string would overflow the stack. Stops where the string is broken. */
+  private string(): boolean {
+    this.at++
+    for (;;) {
+      this.match(PLAIN)
+      if (this.take('"')) return true
+      if (!this.match(ESCAPE)) return false
+    }
   }
 
   private key(expected: string): Step {
-    if (!this.match(STRING)) return { expected }
+    if (this.text[this.at] !== '"') return { expected }
+    if (!this.string()) return { expected: REST_OF_STRING }
     this.match(SPACE)
     return this.take(':') ? { next: 'value' } : { expected: '`:`' }
   }

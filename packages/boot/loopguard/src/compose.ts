@@ -1,0 +1,45 @@
+import { dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Context } from '@deepseek-ai/cordis'
+import { audit } from './audit.ts'
+import { CompositionError, withCauses } from './faults.ts'
+import type { ErrorLog } from './error-log.ts'
+import { RowLoader } from './row-loader.ts'
+import type { Row } from './rows.ts'
+import { UNLOAD_LIMIT_MS, within } from './within.ts'
+
+export interface ComposeOptions {
+  /** The file that the rows stand for: names resolve from its folder, and configurations read paths relative to it. */
+  readonly file: string
+  /** How long rows may take to become active, in milliseconds. */
+  readonly loadLimitMs: number
+  readonly log: ErrorLog
+  /** Called with the fresh context, before any row loads: the place for listeners that are to miss nothing. */
+  readonly attach?: (ctx: Context) => void
+}
+
+/**
+ * Starts every row on a fresh context.
+ * @throws CompositionError that names every row which did not become active; what did start is being unloaded then.
+ */
+export async function compose(rows: readonly Row[], options: ComposeOptions): Promise<Context> {
+  const { file, loadLimitMs, log, attach } = options
+  const ctx = new Context()
+  ctx.baseUrl = `${pathToFileURL(dirname(file)).href}/`
+  log.attach(ctx)
+  attach?.(ctx)
+  await ctx.plugin(RowLoader, { file })
+  const loader = ctx.get('loader') as RowLoader
+  const settled = await within(loadLimitMs, load(loader, rows))
+  const faults = await audit(loader, settled ? undefined : loadLimitMs)
+  log.release(faults.reduce((reported, { error }) => withCauses(error, reported), new Set<unknown>()))
+  if (faults.length === 0) return ctx
+  // Bounded: a row that hangs while it loads hangs while it unloads, too.
+  await within(UNLOAD_LIMIT_MS, ctx.fiber.dispose())
+  throw new CompositionError(file, faults)
+}
+
+async function load(loader: RowLoader, rows: readonly Row[]): Promise<void> {
+  await Promise.all(rows.map((row) => loader.create(row).catch((error: unknown) => loader.failures.set(row.name, error))))
+  await loader.await()
+}

@@ -1,0 +1,50 @@
+import { inspect } from 'node:util'
+import { type Context, type Exporter, Logger, type Message } from '@deepseek-ai/cordis'
+
+const ERROR_LEVEL = 0
+
+/**
+ * Shows what is logged at error level; without an exporter nobody would see it. While rows load it holds everything back, since
+ * Cordis logs the faults that the audit then names.
+ */
+export class ErrorLog {
+  private readonly write: (line: string) => void
+  private held: Message[] | undefined = []
+
+  constructor(write: (line: string) => void) {
+    this.write = write
+  }
+
+  attach(ctx: Context): void {
+    const exporter: Exporter = {
+      colors: false,
+      levels: { default: ERROR_LEVEL },
+      maxLength: Infinity,
+      formatters: { o: show, O: show },
+      export: (message) => {
+        if (this.held === undefined) this.show(exporter, message)
+        else this.held.push(message)
+      },
+    }
+    this.exporter = exporter
+    ctx.logger.exporter(exporter)
+  }
+
+  private exporter: Exporter | undefined
+
+  /** The load is over: shows what was held back, except what has been reported, and holds nothing back from now on. */
+  release(reported: ReadonlySet<unknown>): void {
+    const held = this.held ?? []
+    this.held = undefined
+    for (const message of held)
+      if (this.exporter !== undefined && !message.args.some((arg) => reported.has(arg))) this.show(this.exporter, message)
+  }
+
+  private show(exporter: Exporter, message: Message): void {
+    this.write(`error [${message.name}] ${Logger.format(exporter, message)}\n`)
+  }
+}
+
+function show(value: unknown): string {
+  return value instanceof Error ? `\n${value.stack ?? value.message}` : inspect(value, { depth: 4, breakLength: Infinity })
+}

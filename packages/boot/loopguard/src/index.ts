@@ -1,0 +1,5 @@
+export { compose, type ComposeOptions } from './compose.ts'
+export { ErrorLog } from './error-log.ts'
+export { CompositionError, type Fault } from './faults.ts'
+export { main } from './main.ts'
+export { readRows, type Row } from './rows.ts'

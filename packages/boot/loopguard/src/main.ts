@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { CompositionError } from './faults.ts'
+import { Outlet } from './outlet.ts'
+import { REMINDER_ROW, type ReplayOptions, replayRows } from './replay.ts'
+import { readRows } from './rows.ts'
+import { run } from './run.ts'
+
+const LOAD_FAILED = 1
+const USAGE = 2
+const DEFAULT_LOAD_LIMIT_MS = 30_000
+
+interface Shared {
+  readonly json?: true
+  readonly loadLimit: number
+}
+
+/** The command line. Never rejects for what a user can get wrong: it says so on standard error and returns the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  let code = 0
+  const program = new Command('loopguard')
+    .description('Runs a composition of Cordis plugins, and shows what its agents do.')
+    .version(version(), '-V, --version')
+    .exitOverride()
+    .showHelpAfterError()
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 every turn completed, 1 a row did not start, 2 usage, 3 a turn ended otherwise, 130 and 143 after a signal.',
+    )
+  shared(program.command('run').argument('[cordis.yml]', 'the composition', 'cordis.yml'))
+    .description('boot a composition, send its agents their prompts, and end when all of them are idle')
+    .action(async (path: string, { json, loadLimit }: Shared) => {
+      const file = resolve(path)
+      code = await run({ file, rows: await readRows(file), json: json === true, loadLimitMs: loadLimit })
+    })
+  const replay = shared(program.command('replay').argument('<transcript.json>', 'a conversation in the chat-completions message format'))
+    .description('play a recorded conversation through the guards, and show where the reminder acts')
+    .option('--thresholds <counts>', 'at which counts to remind, such as 3,5,8', parseCounts)
+    .option('--include <pattern>', 'track these tools only; * stands for anything; repeatable', collect)
+    .option('--exclude <pattern>', 'do not track these tools; repeatable', collect)
+    .action(async (path: string, { json, loadLimit, ...guard }: Shared & ReplayOptions) => {
+      const rows = replayRows(path, guard)
+      try {
+        code = await run({ file: resolve(path), rows, json: json === true, loadLimitMs: loadLimit })
+      } catch (error) {
+        const misuse = refusedOptions(error)
+        if (misuse === undefined) throw error
+        replay.error(`error: ${misuse}`)
+      }
+    })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return code
+  } catch (error) {
+    return codeOf(error)
+  }
+}
+
+function shared(command: Command): Command {
+  return command
+    .option('--json', 'one JSON object a line: {"agent", "event"}, at last {"summary"}')
+    .option('--load-limit <ms>', 'how long the rows may take to start', parseLimit, DEFAULT_LOAD_LIMIT_MS)
+}
+
+/** What the guard says of a configuration that came from the command line; `undefined` for faults of any other kind. */
+function refusedOptions(error: unknown): string | undefined {
+  if (!(error instanceof CompositionError)) return undefined
+  const refused = error.faults.filter(
+    ({ row, error: thrown }) => row === REMINDER_ROW && thrown instanceof Error && thrown.name === 'ValidationError',
+  )
+  return refused.length === error.faults.length ? refused.map(({ cause }) => cause).join('\n') : undefined
+}
+
+function codeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE
+  if (!(error instanceof CompositionError)) throw error
+  new Outlet(process.stderr).say(`loopguard: ${error.message}\n`)
+  return LOAD_FAILED
+}
+
+function parseCounts(text: string): number[] {
+  const counts = text.split(',').map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN))
+  if (counts.some(Number.isNaN)) throw new InvalidArgumentError('Expected integers separated by commas, such as 3,5,8.')
+  return counts
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text)
+  if (!(limit >= 1 && limit <= 2_147_483_647)) throw new InvalidArgumentError('Expected milliseconds, 1 to 2147483647.')
+  return limit
+}
+
+function collect(pattern: string, patterns: readonly string[] = []): string[] {
+  return [...patterns, pattern]
+}
+
+function version(): string {
+  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version
+}

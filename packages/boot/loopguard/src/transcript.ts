@@ -1,0 +1,134 @@
+import type { CallBook } from './call-book.ts'
+import { isReminder, isTimeOut } from './guards.ts'
+import type { Block, EndReason, HostEvent, HostMessage } from './host.ts'
+import { escaped, type Style } from './terminal.ts'
+
+const LABEL_WIDTH = 10
+/** What a terminal shows of one text; elsewhere every text is whole. */
+const MAX_LINES = 30
+const MAX_CHARS = 4000
+
+type Tone = 'bold' | 'dim' | 'cyan' | 'yellow' | 'red' | 'green'
+
+/**
+ * Renders the log of sessions as text. What the model reads stands there whole and unwrapped when nobody watches a terminal; on a
+ * terminal it is indented, shortened and made harmless.
+ */
+export class Transcript {
+  private readonly style: Style
+  private readonly calls: CallBook
+  private speaker: string | undefined
+
+  constructor(style: Style, calls: CallBook) {
+    this.style = style
+    this.calls = calls
+  }
+
+  /** The text for one event, with its line breaks; empty for events that say nothing to a reader. */
+  render(agent: string, event: HostEvent): string {
+    const text = this.body(agent, event)
+    if (text === '') return ''
+    const isNew = this.speaker !== agent
+    this.speaker = agent
+    // Agents that take turns: each turn names its agent anyway.
+    return isNew && event.type !== 'turn/start' ? `${this.heading(`${agent}, continued`)}${text}` : text
+  }
+
+  private body(agent: string, event: HostEvent): string {
+    switch (event.type) {
+      case 'turn/start':
+        return this.heading(`${agent}, turn ${event.data.turn}`)
+      case 'turn/end':
+        return this.ended(event.data)
+      case 'step/start':
+        return `${this.style.paint.dim(`-- step ${event.data.step}`)}\n`
+      case 'request/header':
+        return this.header(event.data)
+      case 'user/message':
+        return this.heard(event.data)
+      case 'assistant/message':
+        return this.said(event.data.message, event.data.interrupted === true)
+      case 'tool/call':
+        return this.entry('call', `${event.data.name} ${event.data.arguments} [${event.data.callId}]`, 'cyan')
+      case 'tool/result':
+        return this.result(event.data)
+      case 'step/end':
+      default:
+        return ''
+    }
+  }
+
+  private ended({ turn, reason }: { readonly turn: number; readonly reason: EndReason }): string {
+    const tone = reason.kind === 'completed' ? 'green' : 'red'
+    return `${this.style.paint[tone](`== turn ${turn} ended: ${this.safe(endOf(reason))}`)}\n`
+  }
+
+  private header({ provider, model, system, tools = [] }: Extract<HostEvent, { type: 'request/header' }>['data']): string {
+    const names = tools.map(({ name }) => name).join(', ')
+    const line = `${provider}/${model}${names === '' ? '' : `, tools ${names}`}`
+    return this.entry('asks', line, 'dim') + (system === undefined ? '' : this.entry('system', system, 'dim'))
+  }
+
+  private heard(message: HostMessage): string {
+    const text = textOf(message.content)
+    const { kind, plugin } = message.source
+    if (!isReminder(message)) return this.entry(kind === 'plugin' ? `plugin ${plugin ?? ''}` : kind, text, 'bold')
+    const call = this.calls.causeOf(message.id)
+    return this.entry(`REMINDER${call === undefined ? '' : ` after ${call.name} [${call.callId}]`}`, text, 'yellow')
+  }
+
+  private said({ content }: HostMessage, interrupted: boolean): string {
+    const cut = interrupted ? ' (interrupted)' : ''
+    return content
+      .filter(({ type }) => type === 'text' || type === 'reasoning')
+      .map((block) =>
+        this.entry((block.type === 'text' ? 'model' : 'reasoning') + cut, block.text ?? '', block.type === 'text' ? 'bold' : 'dim'),
+      )
+      .join('')
+  }
+
+  private result({ message, error }: Extract<HostEvent, { type: 'tool/result' }>['data']): string {
+    const [block] = message.content
+    const text = textOf(block?.content ?? [])
+    const of = `[${block?.toolCallId ?? ''}]`
+    if (isTimeOut(error)) return this.entry(`TIME-OUT ${of}`, text, 'red')
+    if (block?.isError !== true) return this.entry(`result ${of}`, text, 'dim')
+    return this.entry(`error ${of}${error === undefined ? '' : ` ${error.code}`}`, text, 'red')
+  }
+
+  private heading(text: string): string {
+    return `${this.style.paint.bold(`== ${this.safe(text)}`)}\n`
+  }
+
+  private entry(label: string, text: string, tone: Tone): string {
+    const { isTerminal, paint } = this.style
+    const name = paint[tone](this.safe(label))
+    if (!isTerminal) return text.includes('\n') ? `${name}:\n${text}\n` : `${name}: ${text}\n`
+    const lines = shortened(escaped(text)).split('\n')
+    const pad = ' '.repeat(Math.max(1, LABEL_WIDTH - label.length))
+    const onOneLine = lines.length === 1 && label.length < LABEL_WIDTH
+    return onOneLine ? `  ${name}${pad}${lines[0] ?? ''}\n` : `  ${name}\n${lines.map((line) => `    ${line}\n`).join('')}`
+  }
+
+  private safe(text: string): string {
+    return this.style.isTerminal ? escaped(text).replaceAll('\n', '\\n') : text.replaceAll(/\r?\n/g, '\\n')
+  }
+}
+
+function endOf({ kind, error, reason }: EndReason): string {
+  if (error !== undefined) return `${kind} ${error.code}: ${error.message}`
+  return reason === undefined ? kind : `${kind} (${reason.kind})`
+}
+
+/** The text of a message as the model reads it. */
+function textOf(content: readonly Block[]): string {
+  return content.map((block) => (block.type === 'text' ? (block.text ?? '') : JSON.stringify(block))).join('\n')
+}
+
+function shortened(text: string): string {
+  const lines = text.split('\n')
+  const kept = lines.length > MAX_LINES ? lines.slice(0, MAX_LINES).join('\n') : text
+  // Not through the middle of a character that takes two units.
+  const shown = kept.slice(0, MAX_CHARS).replace(/[\ud800-\udbff]$/, '')
+  return shown.length === text.length ? text : `${shown}\n… (${text.length - shown.length} more characters; piped, the output is whole)`
+}
