@@ -22,7 +22,8 @@ export function follow(signal: AbortSignal, member: Follower): void {
 /** Leaves them again; the last to leave takes the listener off the signal. Idempotent. */
 export function unfollow(signal: AbortSignal, member: Follower): void {
   const followers = followersOf.get(signal)
-  if (!followers?.delete(member) || followers.size > 0) return
+  followers?.delete(member)
+  if (followers?.size !== 0) return
   followersOf.delete(signal)
   signal.removeEventListener('abort', tell)
 }
@@ -30,6 +31,7 @@ export function unfollow(signal: AbortSignal, member: Follower): void {
 function tell(this: AbortSignal): void {
   // Anyone can dispatch an `abort` event; only the signal knows whether it has aborted.
   if (!this.aborted) return
+  const followers = followersOf.get(this) as Set<Follower> // the listener goes with the set
   // The live set: a member that leaves while its siblings are told is not told.
-  for (const member of followersOf.get(this) ?? []) member.abort(this.reason)
+  for (const member of followers) member.abort(this.reason)
 }
