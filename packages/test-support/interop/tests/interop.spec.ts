@@ -49,5 +49,5 @@ it('docs/interop.md is what this run found', () => {
   const head = committed.slice(0, committed.indexOf(mark) + mark.length)
   const now = `${head}\n${matrix(behaviours, found)}`
   if (process.env['UPDATE'] === '1') writeFileSync(page, now)
-  else expect(committed).toBe(now)
+  else expect(committed, 'write it anew with UPDATE=1, and look at what changed').toBe(now)
 })

@@ -9,8 +9,7 @@ export const loopguard: Subject = {
   title: 'Loopguard',
   timeoutPolicy,
   repeatToolReminder,
-  companions: [
-  ],
+  companions: [],
   deadline,
   differs: {},
 }
