@@ -7,6 +7,7 @@ export {
   type SessionEventType,
   type TurnEndReason,
 } from './events.ts'
+export { Config } from './config.ts'
 export { Session } from './session.ts'
 export { SessionStore, SessionStore as default, type CreateOptions } from './store.ts'
 export { lastHeader, lastTurn, pendingInbox, type Log } from './views.ts'

@@ -1,5 +1,6 @@
 import { type Bus, HarnessError, type Message, resolveContained, type SessionId, snapshot } from '@loopguard/llm'
 import type { SessionEvent, SessionEventMap, SessionEventType } from './events.ts'
+import { faultOfEvent } from './event-shape.ts'
 import { messagesOf } from './views.ts'
 
 /** Where a session's events go besides memory. Every failure is a HarnessError, and leaves nothing half done. */
@@ -53,7 +54,7 @@ export class Session {
    * after the current event, so that every listener sees the order of the log.
    *
    * @throws JsonError when `data` is no JSON (the path says where), HarnessError `SESSION_CLOSED`, `BAD_EVENT` for a type that
-   * is no text, `APPEND_WHILE_JUDGED` from inside `internal/dispatch` of another append; with a file `SESSION_WRITE_FAILED`,
+   * is no text and for data that a known type cannot have, `APPEND_WHILE_JUDGED` from inside `internal/dispatch` of another append; with a file `SESSION_WRITE_FAILED`,
    * `SESSION_EVENT_TOO_DEEP`, `SESSION_EVENT_TOO_LARGE`; and whatever a listener of `internal/dispatch` throws to refuse the
    * event. A refused event leaves no trace.
    */
@@ -67,6 +68,8 @@ export class Session {
         'APPEND_WHILE_JUDGED',
       )
     }
+    const fault = faultOfEvent(type, copy, this.log.length)
+    if (fault !== undefined) throw new HarnessError(`session "${this.id}": "${type}": ${fault}`, 'BAD_EVENT')
     const event = Object.freeze({ seq: this.log.length, time: Date.now(), type, data: copy }) as SessionEvent
     const line = sink?.encode(event)
     const publish = this.judge(() => resolveContained(bus, null, 'session/event', [this, event]))

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type Context, Service } from '@deepseek-ai/cordis'
-import { type Bus, busOf, HarnessError, type SessionId } from '@loopguard/llm'
-import { SESSION_VERSION } from './events.ts'
-import { checkSessionId } from './ids.ts'
-import { Session } from './session.ts'
+import type z from '@deepseek-ai/schemastery'
+import { busOf, type SessionId } from '@loopguard/llm'
+import { Config } from './config.ts'
+import { LogDirectory } from './log-directory.ts'
+import { OpenSessions } from './open-sessions.ts'
+import type { Session } from './session.ts'
 
 declare module '@deepseek-ai/cordis' {
   interface Context {
@@ -16,21 +18,28 @@ export interface CreateOptions {
   readonly parent?: SessionId
 }
 
-/** `ctx.sessions`: the sessions that are open. */
+/**
+ * `ctx.sessions`: the sessions that are open, in memory or, with a directory, each in a file of its own. Unloading it closes the
+ * sessions that nobody has adopted.
+ */
 export class SessionStore extends Service {
+  static readonly Config: z<Config> = Config
+
   private readonly open: OpenSessions
 
-  constructor(ctx: Context) {
+  /** @throws HarnessError `SESSION_WRITE_FAILED` when the directory cannot be made. */
+  constructor(ctx: Context, { directory }: Config = {}) {
     super(ctx, 'sessions')
-    const open = (this.open = new OpenSessions(busOf(ctx)))
-    ctx.effect(() => () => open.closeAll(), 'close sessions that nobody adopted')
+    const open = (this.open = new OpenSessions(busOf(ctx), directory === undefined ? undefined : new LogDirectory(directory)))
+    ctx.effect(() => () => open.closeAll(), 'close the sessions that nobody adopted')
   }
 
   /**
    * Starts a session, under a fresh id when none is given.
-   * @throws HarnessError `BAD_SESSION_ID`, `SESSION_EXISTS`, `SESSION_STORE_CLOSED`.
+   * @throws HarnessError `BAD_SESSION_ID`, `SESSION_EXISTS`, `SESSION_STORE_CLOSED` once the store is unloaded; with a directory
+   * `SESSION_OPEN` when another process is just creating it, and `SESSION_WRITE_FAILED`.
    */
-  create(id?: string, options?: CreateOptions): Session {
+  create(id: string = randomUUID(), options: CreateOptions = {}): Session {
     return this.open.create(id, options)
   }
 
@@ -45,46 +54,15 @@ export class SessionStore extends Service {
   }
 
   /**
-   * Opens a session of an earlier process.
-   * @throws HarnessError `BAD_SESSION_ID`, `SESSION_NOT_FOUND`, `SESSION_OPEN`, as a rejection.
+   * Opens a session that was closed, or whose process was killed, and goes on with its log. A line that was torn is dropped. A turn
+   * that was left open is closed by ordinary events: each unanswered call gets an error as its result, with the code
+   * `TOOL_OUTCOME_UNKNOWN` when it had been started and `TOOL_NOT_STARTED` otherwise, then the step and the turn end, `interrupted`.
+   *
+   * @throws HarnessError, as a rejection: `BAD_SESSION_ID`; `SESSION_NOT_FOUND`; `SESSION_OPEN` when this or another live process
+   * holds it; `BAD_LOG` for a whole line that is no valid event, naming file and line; `SESSION_READ_FAILED`;
+   * `SESSION_WRITE_FAILED`; `SESSION_STORE_CLOSED`; or what refused a closing event.
    */
   async load(id: string): Promise<Session> {
     return this.open.load(id)
-  }
-}
-
-class OpenSessions {
-  readonly sessions = new Map<string, Session>()
-  private readonly bus: Bus
-  private isClosed = false
-
-  constructor(bus: Bus) {
-    this.bus = bus
-  }
-
-  create(wanted: string = randomUUID(), { parent }: CreateOptions = {}): Session {
-    const id = checkSessionId(wanted)
-    if (this.isClosed) throw new HarnessError(`session "${id}": the store is unloaded`, 'SESSION_STORE_CLOSED')
-    if (this.sessions.has(id)) throw new HarnessError(`session "${id}" exists already`, 'SESSION_EXISTS')
-    const session = new Session(id, { bus: this.bus, onClose: () => this.sessions.delete(id) })
-    this.sessions.set(id, session)
-    try {
-      session.append('session/start', { version: SESSION_VERSION, id, ...(parent !== undefined && { parent }) })
-    } catch (refused) {
-      session.close()
-      throw refused
-    }
-    return session
-  }
-
-  load(wanted: string): Session {
-    const id = checkSessionId(wanted)
-    if (this.sessions.has(id)) throw new HarnessError(`session "${id}" is open already`, 'SESSION_OPEN')
-    throw new HarnessError(`session "${id}" is not stored anywhere: the store has no directory`, 'SESSION_NOT_FOUND')
-  }
-
-  closeAll(): void {
-    this.isClosed = true
-    for (const session of this.sessions.values()) if (!session.adopted) session.close()
   }
 }

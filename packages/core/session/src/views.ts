@@ -1,4 +1,4 @@
-import type { Message, UserMessage } from '@loopguard/llm'
+import type { Message, MessageId, UserMessage } from '@loopguard/llm'
 import type { SessionEvent, SessionEventMap } from './events.ts'
 
 /** Anything that holds a log. */
@@ -40,21 +40,39 @@ export const lastHeader: (log: Log) => SessionEventMap['request/header'] | undef
   (header, event) => (event.type === 'request/header' ? event.data : header),
 )
 
+interface Queued {
+  readonly entry: SessionEventMap['inbox/queued']
+  /** It stands in the log as a user message. */
+  isIn: boolean
+}
+
 const inboxOf = view(
-  () => new Map<string, SessionEventMap['inbox/queued']>(),
+  () => new Map<MessageId, Queued>(),
   (queued, event) => {
-    if (event.type === 'inbox/queued' && !queued.has(event.data.message.id)) queued.set(event.data.message.id, event.data)
-    else if (event.type === 'inbox/removed') for (const id of event.data.ids) queued.delete(id)
-    // The loop logs what a step lets in before it logs the claim: a process killed in between must not send it twice.
-    else if (event.type === 'user/message') queued.delete(event.data.id)
+    if (event.type === 'inbox/removed') {
+      for (const id of event.data.ids) queued.delete(id)
+    } else if (event.type === 'inbox/queued') {
+      const { id } = event.data.message
+      if (!queued.has(id)) queued.set(id, { entry: event.data, isIn: false })
+    } else if (event.type === 'user/message') {
+      const found = queued.get(event.data.id)
+      if (found !== undefined) found.isIn = true
+    }
     return queued
   },
 )
 
-/** What was queued and has not left the inbox, in the order of queueing. */
+/** What was queued, is not in the conversation and has not left the inbox, in the order of queueing. */
 export function pendingInbox(log: Log): { nextStep: UserMessage[]; nextTurn: UserMessage[] } {
   const nextStep: UserMessage[] = []
   const nextTurn: UserMessage[] = []
-  for (const { target, message } of inboxOf(log).values()) (target === 'next-step' ? nextStep : nextTurn).push(message)
+  for (const { entry, isIn } of inboxOf(log).values()) {
+    if (!isIn) (entry.target === 'next-step' ? nextStep : nextTurn).push(entry.message)
+  }
   return { nextStep, nextTurn }
+}
+
+/** What is in the conversation already, and was about to be taken out of the inbox. */
+export function takenIn(log: Log): MessageId[] {
+  return [...inboxOf(log)].flatMap(([id, { isIn }]) => (isIn ? [id] : []))
 }

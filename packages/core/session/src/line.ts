@@ -1,0 +1,52 @@
+import { HarnessError, parseSnapshot } from '@loopguard/llm'
+import { type SessionEvent, type SessionEventMap, SESSION_VERSION } from './events.ts'
+import { faultOfEvent } from './event-shape.ts'
+
+/**
+ * One event as one line. The line break at its end is what commits it: a line without one was torn.
+ * @throws HarnessError `SESSION_EVENT_TOO_DEEP`, `SESSION_EVENT_TOO_LARGE`.
+ */
+export function encodeLine(event: SessionEvent): Uint8Array {
+  try {
+    return Buffer.from(`${JSON.stringify(event)}\n`)
+  } catch (cause) {
+    const isDeep = cause instanceof RangeError && /call stack/i.test(cause.message)
+    throw isDeep
+      ? new HarnessError(`"${event.type}": the data is nested too deeply for a line of the log`, 'SESSION_EVENT_TOO_DEEP', { cause })
+      : new HarnessError(`"${event.type}": the data is too large for a line of the log`, 'SESSION_EVENT_TOO_LARGE', { cause })
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * The event of one line: a deep-frozen snapshot, with whatever a newer writer put beside the fields that are known.
+ * @throws Error that says what is wrong with the line.
+ */
+export function decodeLine(bytes: Uint8Array, seq: number, id: string): SessionEvent {
+  const event = parseSnapshot(UTF8.decode(bytes), 'event') as unknown
+  if (!isRecord(event)) throw new Error('it holds no event')
+  if (event['seq'] !== seq) throw new Error(`seq is ${JSON.stringify(event['seq'])}, expected ${seq}`)
+  if (typeof event['time'] !== 'number') throw new Error(`time is ${JSON.stringify(event['time'])}, expected a number`)
+  if (typeof event['type'] !== 'string') throw new Error(`type is ${JSON.stringify(event['type'])}, expected text`)
+  if (!('data' in event)) throw new Error('data is missing')
+  if (seq === 0) checkVersion(event['data'])
+  const fault = faultOfEvent(event['type'], event['data'], seq)
+  if (fault !== undefined) throw new Error(fault)
+  if (seq === 0) checkOwner(event['data'], id)
+  return event as unknown as SessionEvent
+}
+
+function checkVersion(start: unknown): void {
+  const { version } = (start ?? {}) as SessionEventMap['session/start']
+  if (version > SESSION_VERSION) throw new Error(`the log is of version ${version}, and this package reads up to ${SESSION_VERSION}`)
+}
+
+function checkOwner(start: unknown, id: string): void {
+  const { id: owner } = start as SessionEventMap['session/start']
+  if (owner !== id) throw new Error(`the log is that of session "${owner}", not of "${id}"`)
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

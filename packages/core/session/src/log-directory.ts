@@ -1,0 +1,99 @@
+import { closeSync, constants, ftruncateSync, lstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { SessionId } from '@loopguard/llm'
+import type { SessionEvent } from './events.ts'
+import { badLog, isErrno, readFailed, sessionExists, sessionNotFound, sessionOpen, writeFailed } from './failures.ts'
+import { isLock, type Lock, takeLock } from './lock.ts'
+import { LogFile, type OpenFile } from './log-file.ts'
+import { readLog } from './read-log.ts'
+
+/** The logs of one directory: `<id>.jsonl` each, and `<id>.lock` beside it while a process has it open. */
+export class LogDirectory {
+  readonly path: string
+
+  /** @throws HarnessError `SESSION_WRITE_FAILED` when there is no directory and none can be made. */
+  constructor(path: string) {
+    this.path = resolve(path)
+    try {
+      mkdirSync(this.path, { recursive: true })
+    } catch (cause) {
+      throw writeFailed(`the session directory ${this.path}`, cause)
+    }
+  }
+
+  /** @throws HarnessError `SESSION_EXISTS`, `SESSION_OPEN`, `SESSION_WRITE_FAILED`. */
+  create(id: SessionId): LogFile {
+    const file = this.fileOf(id)
+    if (isBorn(file)) throw sessionExists(id)
+    const lock = this.lock(id)
+    try {
+      // Somebody may have created it, and closed it again, since.
+      if (isBorn(file)) throw sessionExists(id)
+      return new LogFile(openAt(file, 0), lock)
+    } catch (refused) {
+      lock.release()
+      throw refused
+    }
+  }
+
+  /** @throws HarnessError `SESSION_NOT_FOUND`, `SESSION_OPEN`, `BAD_LOG`, `SESSION_READ_FAILED`, `SESSION_WRITE_FAILED`. */
+  async load(id: SessionId): Promise<{ readonly events: SessionEvent[]; readonly log: LogFile }> {
+    const file = this.fileOf(id)
+    if (!isBorn(file)) throw sessionNotFound(id, `in ${this.path}`)
+    const lock = this.lock(id)
+    try {
+      const { events, size } = await readLog(file, id)
+      if (events.length === 0) throw badLog(file, 1, 'no line of a session log')
+      return { events, log: new LogFile(openAt(file, size), lock) }
+    } catch (refused) {
+      lock.release()
+      throw refused
+    }
+  }
+
+  private fileOf(id: SessionId): string {
+    return join(this.path, `${id}.jsonl`)
+  }
+
+  private lock(id: SessionId): Lock {
+    const path = join(this.path, `${id}.lock`)
+    const outcome = takeLock(path)
+    if (isLock(outcome)) return outcome
+    throw sessionOpen(id, `${outcome.shown} (${path})`)
+  }
+}
+
+/** Opens a log at its committed size; what stands after that was torn off a line, and goes. */
+function openAt(file: string, size: number): OpenFile {
+  let fd: number | undefined
+  try {
+    fd = openSync(file, size === 0 ? 'a' : constants.O_WRONLY | constants.O_APPEND)
+    ftruncateSync(fd, size)
+    return { path: file, fd, size }
+  } catch (cause) {
+    if (fd !== undefined) closeSync(fd)
+    throw writeFailed(file, cause)
+  }
+}
+
+/** How the first line of every log begins. */
+const FIRST_BYTES = Buffer.from('{"seq":0,"time":')
+const MAX_FIRST_LINE = 4096
+const LINE_BREAK = 0x0a
+
+/**
+ * Whether a session was ever committed to this file. One that was killed before its first line was whole leaves nothing, or the
+ * beginning of that line; anything else is not ours to write over.
+ */
+function isBorn(file: string): boolean {
+  try {
+    const stat = lstatSync(file)
+    if (!stat.isFile() || stat.size > MAX_FIRST_LINE) return true
+    const bytes = readFileSync(file)
+    const shared = Math.min(bytes.length, FIRST_BYTES.length)
+    return bytes.includes(LINE_BREAK) || !bytes.subarray(0, shared).equals(FIRST_BYTES.subarray(0, shared))
+  } catch (cause) {
+    if (isErrno(cause, 'ENOENT')) return false
+    throw readFailed(file, cause)
+  }
+}

@@ -1,0 +1,70 @@
+import { closeSync, ftruncateSync, rmSync, writeSync } from 'node:fs'
+import type { HarnessError } from '@loopguard/llm'
+import type { SessionEvent } from './events.ts'
+import { writeFailed } from './failures.ts'
+import { encodeLine } from './line.ts'
+import type { Lock } from './lock.ts'
+import type { EventSink } from './session.ts'
+
+export interface OpenFile {
+  readonly path: string
+  /** Open for appending. */
+  readonly fd: number
+  /** How many bytes are committed; there is nothing after them. */
+  readonly size: number
+}
+
+/** A log that is open for appending, and its lock. A failed write breaks it: it cuts off what it wrote of the line and takes no more. */
+export class LogFile implements EventSink {
+  private readonly path: string
+  private readonly fd: number
+  private readonly lock: Lock
+  private size: number
+  private broken: HarnessError | undefined
+
+  constructor({ path, fd, size }: OpenFile, lock: Lock) {
+    this.path = path
+    this.fd = fd
+    this.lock = lock
+    this.size = size
+  }
+
+  encode(event: SessionEvent): Uint8Array {
+    if (this.broken !== undefined) throw this.broken
+    return encodeLine(event)
+  }
+
+  write(line: Uint8Array): void {
+    try {
+      // The system may take a part, when the disk is nearly full for one.
+      for (let done = 0; done < line.length;) done += writeSync(this.fd, line, done)
+      this.size += line.length
+    } catch (cause) {
+      this.broken = writeFailed(this.path, cause)
+      this.cutBack()
+      throw this.broken
+    }
+  }
+
+  /**
+   * A log that holds nothing leaves no file.
+   * @throws HarnessError `SESSION_WRITE_FAILED` when the system tells only now that it lost something; all is released then too.
+   */
+  close(): void {
+    try {
+      closeSync(this.fd)
+    } catch (cause) {
+      if (this.broken === undefined) throw writeFailed(this.path, cause)
+    } finally {
+      if (this.size === 0) rmSync(this.path, { force: true })
+      this.lock.release()
+    }
+  }
+
+  /** Where this fails too the half line stays; it has no line break, so the next load drops it. */
+  private cutBack(): void {
+    try {
+      ftruncateSync(this.fd, this.size)
+    } catch {}
+  }
+}

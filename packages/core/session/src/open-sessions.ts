@@ -1,0 +1,66 @@
+import { type Bus, HarnessError, type SessionId } from '@loopguard/llm'
+import { SESSION_VERSION } from './events.ts'
+import { sessionExists, sessionNotFound, sessionOpen } from './failures.ts'
+import { checkSessionId } from './ids.ts'
+import type { LogDirectory } from './log-directory.ts'
+import { closeOpenTurn } from './repair.ts'
+import { Session, type SessionParts } from './session.ts'
+import type { CreateOptions } from './store.ts'
+
+/** What `ctx.sessions` holds. Apart from the service, whose methods run behind a traced proxy. */
+export class OpenSessions {
+  readonly sessions: Map<string, Session> = new Map()
+  private readonly bus: Bus
+  private readonly directory: LogDirectory | undefined
+  private isClosed = false
+
+  constructor(bus: Bus, directory: LogDirectory | undefined) {
+    this.bus = bus
+    this.directory = directory
+  }
+
+  create(wanted: string, { parent }: CreateOptions): Session {
+    const id = checkSessionId(wanted)
+    if (parent !== undefined) checkSessionId(parent)
+    this.assertOpen(id)
+    if (this.sessions.has(id)) throw sessionExists(id)
+    const sink = this.directory?.create(id)
+    return this.start(id, sink === undefined ? {} : { sink }, (session) =>
+      session.append('session/start', { version: SESSION_VERSION, id, ...(parent !== undefined && { parent }) }),
+    )
+  }
+
+  async load(wanted: string): Promise<Session> {
+    const id = checkSessionId(wanted)
+    this.assertOpen(id)
+    if (this.sessions.has(id)) throw sessionOpen(id, 'in this process')
+    if (this.directory === undefined) throw sessionNotFound(id, 'in memory; without a directory a closed session is gone')
+    const { events, log } = await this.directory.load(id)
+    return this.start(id, { sink: log, events }, (session) => {
+      this.assertOpen(id)
+      closeOpenTurn(session)
+    })
+  }
+
+  closeAll(): void {
+    this.isClosed = true
+    for (const session of this.sessions.values()) if (!session.adopted) session.close()
+  }
+
+  /** Listed before its first event, so that a listener finds it; whatever refuses that event undoes it all. */
+  private start(id: SessionId, parts: Omit<SessionParts, 'bus' | 'onClose'>, begin: (session: Session) => void): Session {
+    const session = new Session(id, { ...parts, bus: this.bus, onClose: () => this.sessions.delete(id) })
+    this.sessions.set(id, session)
+    try {
+      begin(session)
+      return session
+    } catch (refused) {
+      session.close()
+      throw refused
+    }
+  }
+
+  private assertOpen(id: SessionId): void {
+    if (this.isClosed) throw new HarnessError(`session "${id}": the session store is unloaded`, 'SESSION_STORE_CLOSED')
+  }
+}
