@@ -80,7 +80,7 @@ function matchesWildcard(pattern: string, name: string): boolean {
       n = ++resume
     } else return false
   }
-  return [...pattern.slice(p)].every((char) => char === '*')
+  return pattern.slice(p).replaceAll('*', '') === ''
 }
 
 function keyOf(name: string, args: unknown): string | undefined {
