@@ -49,7 +49,7 @@ export class Host {
   /** An agent, as the loop makes one: its context has a fiber of its own, and disposing that ends it. */
   async agent(id: string, parent: Context = this.ctx): Promise<ToolAgent & { dispose(): Promise<void> }> {
     let own!: Context
-    const fiber = parent.plugin({ name: id, apply: (ctx: Context) => void (own = ctx) })
+    const fiber = parent.plugin({ name: id, inject: ['tools'], apply: (ctx: Context) => void (own = ctx) })
     await fiber
     const agent: ToolAgent & { dispose(): Promise<void> } = {
       id: SessionId(id),
