@@ -1,106 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ToolExecutionResult } from '@loopguard/tools'
+import { outcomes } from './outcomes.ts'
 import { bogus, Host, said, traceStages, unfrozen } from './support.ts'
-
-/** One call for each outcome of the design's table: how it comes about, and exactly what it is. */
-const outcomes: Record<
-  string,
-  { readonly run: (host: Host) => Promise<ToolExecutionResult>; readonly text: string; readonly info?: object }
-> = {
-  'an unknown tool': {
-    run: (host) => host.call({ name: 'ehco' }),
-    text: 'Error: unknown tool "ehco"',
-    info: { name: 'ToolNotFoundError', code: 'UNKNOWN_TOOL' },
-  },
-  'arguments that are not JSON': {
-    run: (host) => host.call({ arguments: { list: [1, undefined] } }),
-    text: 'Error: invalid arguments: arguments.list[1] is undefined',
-    info: { name: 'ToolArgsError', code: 'INVALID_ARGS' },
-  },
-  'arguments that do not match the schema': {
-    run(host) {
-      host.tool({ name: 'read', parameters: { type: 'object', required: ['path'] } })
-      return host.call({ name: 'read' })
-    },
-    text: 'Error: invalid arguments: arguments must have the property "path"',
-    info: { name: 'ToolArgsError', code: 'INVALID_ARGS' },
-  },
-  'a denial': {
-    run(host) {
-      host.ctx.on('tools/pre-execute', async () => ({ kind: 'deny', reason: 'not on a Sunday' }))
-      return host.call()
-    },
-    text: 'Error: not on a Sunday',
-    info: { name: 'ToolDeniedError', code: 'DENIED' },
-  },
-  'an abort before the body ran': {
-    run: (host) => host.call({ signal: AbortSignal.abort() }),
-    text: 'Error: tool call aborted before dispatch',
-    info: { name: 'AbortError', code: 'ABORTED_BEFORE_DISPATCH' },
-  },
-  'a success after the caller had aborted': {
-    run(host) {
-      const caller = new AbortController()
-      host.body = () => (caller.abort(), 'too late')
-      return host.call({ signal: caller.signal })
-    },
-    text: 'Error: tool call aborted',
-    info: { name: 'AbortError', code: 'ABORTED' },
-  },
-  'a time-out, as timeout-policy gives it': {
-    run(host) {
-      host.ctx.on('tools/execute', async () => ({
-        isError: true,
-        content: [{ type: 'text', text: 'Error: tool call timed out after 5ms' }],
-        error: { message: 'tool call timed out after 5ms', info: { name: 'ToolTimeoutError', code: 'TOOL_TIMEOUT' } },
-      }))
-      return host.call()
-    },
-    text: 'Error: tool call timed out after 5ms',
-    info: { name: 'ToolTimeoutError', code: 'TOOL_TIMEOUT' },
-  },
-  'a body that throws an error with a code': {
-    run(host) {
-      host.body = () => Promise.reject(Object.assign(new Error('no such file'), { name: 'FileError', code: 'ENOENT' }))
-      return host.call()
-    },
-    text: 'Error: no such file',
-    info: { name: 'FileError', code: 'ENOENT' },
-  },
-  'a body that throws an error without a code': {
-    run(host) {
-      host.body = () => Promise.reject(new TypeError('oops'))
-      return host.call()
-    },
-    text: 'Error: oops',
-  },
-  'a listener that throws': {
-    run(host) {
-      host.ctx.on('tools/execute', () => {
-        throw Object.assign(new Error('no disk'), { code: 'EIO' })
-      })
-      return host.call()
-    },
-    text: 'Error: no disk',
-    info: { name: 'Error', code: 'EIO' },
-  },
-  'a body that returns something else': {
-    run(host) {
-      host.body = () => bogus(42)
-      return host.call()
-    },
-    text: 'Error: tool "echo" returned invalid output: 42, not text or an array of content blocks',
-    info: { name: 'ToolOutputError', code: 'INVALID_TOOL_OUTPUT' },
-  },
-  'a block': {
-    run(host) {
-      host.ctx.on('tools/post-execute', async () => ({ kind: 'block', feedback: [{ type: 'text', text: 'Think again.' }] }))
-      return host.call()
-    },
-    text: 'Think again.',
-    info: { name: 'ToolBlockedError', code: 'BLOCKED' },
-  },
-}
 
 describe.each(Object.entries(outcomes))('%s', (name, { run, text, info }) => {
   it('has its text, name and code, and nothing else', async () => {
@@ -119,7 +19,7 @@ describe.each(Object.entries(outcomes))('%s', (name, { run, text, info }) => {
     const host = await Host.start()
     const trace = traceStages(host.ctx)
     await run(host)
-    const end = name === 'an abort before the body ran' ? ['result'] : ['post', 'result']
+    const end = name === 'the caller had aborted before the call' ? ['result'] : ['post', 'result']
     expect(trace.filter((stage) => stage === 'post' || stage === 'result')).toEqual(end)
   })
 })
@@ -171,6 +71,7 @@ describe('a body may throw anything', () => {
     ['a string', 'plain text', 'plain text'],
     ['an empty string', '', 'failed without a message'],
     ['an error without a message', new Error(), 'failed without a message'],
+    ['an error', new TypeError('oops'), 'oops'],
     ['a number', 0, '0'],
     ['a symbol', Symbol('odd'), 'Symbol(odd)'],
     ['a frozen object', Object.freeze({ message: 'cold', code: 'COLD' }), 'cold', { name: 'Error', code: 'COLD' }],
