@@ -133,7 +133,7 @@ export class LoopAgent implements Agent {
       maxParallel,
       inbox: this.inbox,
       requests: new RequestBuilder(session, options),
-      contextIds: new Set(),
+      loggedIds: new Set(session.events.flatMap((event) => (event.type === 'user/message' ? [event.data.id] : []))),
       abortReason: () => ({ kind: 'aborted', reason: this.driver.cause }),
       report: (turn, step, error) => this.report(turn, step, error),
       claim: (startsTurn) => {

@@ -1,4 +1,4 @@
-import { type CallId, createToolResultMessage, snapshot, text, type ToolCallBlock, type UserMessage } from '@loopguard/llm'
+import { type CallId, createToolResultMessage, type MessageId, snapshot, text, type ToolCallBlock, type UserMessage } from '@loopguard/llm'
 import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, type Session } from '@loopguard/session'
 import type { ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
 import { parseArguments } from './arguments.ts'
@@ -11,8 +11,8 @@ export interface BatchHost {
   readonly tools: ToolRuntime
   readonly session: Session
   readonly maxParallel: number
-  /** Ids of the contexts that stand in the log: each is appended once, however many results carry it. */
-  readonly contextIds: Set<string>
+  /** Ids of the user messages that stand in the log: a context is appended once, however many results carry it. */
+  readonly loggedIds: Set<MessageId>
 }
 
 /**
@@ -94,12 +94,12 @@ class Batch {
   }
 
   logContexts(): void {
-    const { session, contextIds } = this.host
+    const { session, loggedIds } = this.host
     for (const context of this.contexts) {
-      if (contextIds.has(context.id)) continue
+      if (loggedIds.has(context.id)) continue
       this.attempt(() => {
         session.append('user/message', context)
-        contextIds.add(context.id)
+        loggedIds.add(context.id)
       })
     }
   }

@@ -38,7 +38,7 @@ function outcomeOf(request: LlmRequest, assembler: StreamAssembler): ModelCallOu
     case 'error':
     case 'aborted':
       return ended(request, assembler, finish.failure)
-    default:
+    case undefined:
       return ended(request, assembler, { message: 'the model stream ended without a finish', code: 'NO_FINISH' })
   }
 }

@@ -1,5 +1,4 @@
-import type { Bus, UserMessage } from '@loopguard/llm'
-import { messageOf } from '@loopguard/llm'
+import { type Bus, type MessageId, messageOf, type UserMessage } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, waterfall } from '@loopguard/tools'
 import { closing, quietly } from './closing.ts'
@@ -14,6 +13,8 @@ export interface PreStepHost {
   readonly bus: Bus
   readonly session: Session
   readonly inbox: Inbox
+  /** Ids of the user messages that stand in the log. */
+  readonly loggedIds: Set<MessageId>
   /** Claims from the inbox what the next step is to see. */
   claim(startsTurn: boolean): readonly UserMessage[]
 }
@@ -25,6 +26,7 @@ export interface PreStepHost {
 export async function preStep(host: PreStepHost, place: StepPlace): Promise<readonly UserMessage[] | 'rejected' | 'aborted'> {
   const { agent, bus, inbox } = host
   const { turn, step, signal } = place
+  if (signal.aborted) return 'aborted'
   const messages = Object.freeze(host.claim(step === 1))
   let entering: readonly UserMessage[] | undefined
   try {
@@ -62,10 +64,13 @@ export function openStep({ session, inbox }: PreStepHost, { turn, step }: StepPl
 }
 
 /** Logs what enters, then the claim that let it in. */
-export function admit({ session, inbox }: PreStepHost, messages: readonly UserMessage[]): void {
+export function admit({ session, inbox, loggedIds }: PreStepHost, messages: readonly UserMessage[]): void {
   closing(
     () => {
-      for (const message of messages) session.append('user/message', message)
+      for (const message of messages) {
+        session.append('user/message', message)
+        loggedIds.add(message.id)
+      }
     },
     () => inbox.commitClaim(),
   )
