@@ -61,14 +61,13 @@ export function snapshot<T>(value: T, name = 'data'): T {
 export function parseSnapshot(text: string, name = 'data'): JsonValue {
   const value = JSON.parse(text) as JsonValue
   if (typeof value !== 'object' || value === null) return snapshot(value, name)
-  let sound = true
-  const refuse = (() => (sound = false)) as unknown as Refuse
-  const open: Container[] = [value as Container]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    for (const key of nestedKeys(node, refuse) ?? []) open.push(node[key] as Container)
-    if (!sound) return snapshot(value, name)
-    seal(node)
-  }
+  let isSound = true
+  const refuse = (() => (isSound = false)) as unknown as Refuse
+  const nodes: Container[] = [value as Container]
+  for (const node of nodes) for (const key of nestedKeys(node, refuse) ?? []) nodes.push(node[key] as Container)
+  // The walk that copies knows the path of what it refuses.
+  if (!isSound) return snapshot(value, name)
+  for (const node of nodes) seal(node)
   return value
 }
 
