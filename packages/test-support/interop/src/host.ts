@@ -65,8 +65,8 @@ export interface Agent {
 export type Listener = (...args: never[]) => unknown
 
 export interface MountedHost {
-  /** Registers a Cordis listener, in the order of the calls. */
-  on(event: string, listener: Listener): () => void
+  /** Registers a Cordis listener: behind the others, or in front of them. */
+  on(event: string, listener: Listener, prepend?: boolean): () => void
   /** Loads a plugin; resolves when it is active, rejects with its load fault. The disposer waits until it has gone. */
   plug(plugin: object, config?: unknown): Promise<() => Promise<void>>
   tool(tool: Tool): void
@@ -75,8 +75,10 @@ export interface MountedHost {
   agent(id: string): Promise<Agent>
   /** A user-role message of a plugin, as the host's own messages are made. */
   message(plugin: string, text: string): Message
-  /** Loads the invariants service of the host, where it has one. */
+  /** Loads the host's own service `invariants`; ours, where the host has none. */
   invariants(): Promise<void>
+  /** Whether a package's name is taken in that service. */
+  reserved(packageName: string): Promise<boolean>
   /** Everything that the host has logged or kept about broken contracts. */
   complaints(): string[]
   dispose(): Promise<void>

@@ -34,7 +34,9 @@ export type Expectation = { readonly kind: 'holds' } | { readonly kind: 'differs
 
 export function expectation({ subject, host }: Pairing, id: string): Expectation {
   const lacks = host.lacks[id]
-  if (lacks !== undefined) return { kind: 'lacks', why: lacks }
-  const differs = host.differs[id] ?? subject.differs[id]
-  return differs === undefined ? { kind: 'holds' } : { kind: 'differs', why: differs }
+  if (lacks !== undefined) return { kind: 'lacks', why: `${host.title}: ${lacks}.` }
+  const rule = host.differs[id]
+  if (rule !== undefined) return { kind: 'differs', why: `${host.title}: ${rule}.` }
+  const differs = subject.differs[id]
+  return differs === undefined ? { kind: 'holds' } : { kind: 'differs', why: `${subject.title}: ${differs}.` }
 }

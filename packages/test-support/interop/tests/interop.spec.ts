@@ -1,13 +1,26 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { behaviours } from '../src/behaviours/index.ts'
 import { type Finding, matrix } from '../src/matrix.ts'
 import { expectation, type Pairing, pairings } from '../src/pairings.ts'
 import type { Behaviour } from '../src/stage.ts'
 
-const found = new Map<Pairing, Map<string, Finding>>()
+interface Cell {
+  readonly title: string
+  readonly pairing: Pairing
+  readonly behaviour: Behaviour
+}
 
-async function run(behaviour: Behaviour, { subject, host }: Pairing): Promise<void> {
+const columns = await pairings()
+const found = new Map(columns.map((pairing) => [pairing, new Map<string, Finding>()]))
+const cells = columns.flatMap((pairing) =>
+  behaviours.map((behaviour) => {
+    const title = `${pairing.subject.title} on ${pairing.host.title}: ${behaviour.says}`
+    return { title, pairing, behaviour, expected: expectation(pairing, behaviour.id) }
+  }),
+)
+
+async function run({ behaviour, pairing: { subject, host } }: Cell): Promise<void> {
   const mounted = await host.mount()
   try {
     await behaviour.run({ host: mounted, subject })
@@ -16,38 +29,32 @@ async function run(behaviour: Behaviour, { subject, host }: Pairing): Promise<vo
   }
 }
 
-for (const pairing of await pairings()) {
-  const findings = new Map<string, Finding>()
-  found.set(pairing, findings)
-  describe(`${pairing.subject.title} on ${pairing.host.title}`, () => {
-    for (const behaviour of behaviours) {
-      const expected = expectation(pairing, behaviour.id)
-      if (expected.kind === 'lacks') {
-        findings.set(behaviour.id, { mark: 'n/a', why: `${pairing.host.title}: ${expected.why}.` })
-      } else if (expected.kind === 'holds') {
-        it(behaviour.says, async () => {
-          await run(behaviour, pairing)
-          findings.set(behaviour.id, { mark: 'yes' })
-        })
-      } else {
-        // A difference that has gone must leave the table.
-        it(`does not hold: ${behaviour.says}`, async () => {
-          await expect(run(behaviour, pairing)).rejects.toThrow()
-          const whose = pairing.host.differs[behaviour.id] === undefined ? pairing.subject.title : pairing.host.title
-          findings.set(behaviour.id, { mark: 'no', why: `${whose}: ${expected.why}.` })
-        })
-      }
-    }
-  })
+function note({ behaviour, pairing }: Cell, finding: Finding): void {
+  found.get(pairing)?.set(behaviour.id, finding)
 }
 
-const page = new URL('../../../../docs/interop.md', import.meta.url)
-const mark = '<!-- The rest of this page is written by the test run: UPDATE=1 npx vitest run packages/test-support/interop -->\n'
+for (const cell of cells) if (cell.expected.kind === 'lacks') note(cell, { mark: 'n/a', why: cell.expected.why })
 
-it('docs/interop.md is what this run found', () => {
+it.each(cells.filter(({ expected }) => expected.kind === 'holds'))('$title', async (cell) => {
+  await expect(run(cell)).resolves.toBeUndefined()
+  note(cell, { mark: 'yes' })
+})
+
+// A difference that has gone must leave the table.
+it.each(cells.flatMap((cell) => (cell.expected.kind === 'differs' ? [{ ...cell, why: cell.expected.why }] : [])))(
+  'does not hold for $title',
+  async ({ why, ...cell }) => {
+    await expect(run(cell)).rejects.toThrow(Error)
+    note(cell, { mark: 'no', why })
+  },
+)
+
+it('docs/interop.md is what this run found; UPDATE=1 writes it anew', () => {
+  const page = new URL('../../../../docs/interop.md', import.meta.url)
   const committed = readFileSync(page, 'utf8')
-  const head = committed.slice(0, committed.indexOf(mark) + mark.length)
-  const now = `${head}\n${matrix(behaviours, found)}`
+  const mark = '<!-- What follows is written by the test run: UPDATE=1 npx vitest run packages/test-support/interop -->\n'
+  expect(committed).toContain(mark)
+  const now = `${committed.slice(0, committed.indexOf(mark) + mark.length)}\n${matrix(behaviours, found)}`
   if (process.env['UPDATE'] === '1') writeFileSync(page, now)
-  else expect(committed, 'write it anew with UPDATE=1, and look at what changed').toBe(now)
+  expect(readFileSync(page, 'utf8')).toBe(now)
 })

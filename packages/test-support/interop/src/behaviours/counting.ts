@@ -12,12 +12,8 @@ export const counting: readonly Behaviour[] = [
       const agent = await stage.host.agent('escalation')
       const read = await agent.turn('user', ...times(12, [A]))
       const step = ['call look', 'result same']
-      expect(read).toEqual(
-        [
-          ...[step, step, step, 'reminder gentle', step, step, 'reminder 5', step, step, step, 'reminder 8'],
-          ...[step, step, step, step],
-        ].flat(),
-      )
+      const expected = [step, step, step, ['reminder gentle'], step, step, ['reminder 5'], step, step, step, ['reminder 8']]
+      expect(read).toEqual([...expected, ...times(4, step)].flat())
     },
   },
   {

@@ -1,6 +1,7 @@
 // Plain Cordis 4.0.0-rc.10, which has neither tools nor agents: a loop of the suite's own over `pipeline.ts`.
 import { Context, type Plugin } from 'cordis'
 import { Complaints } from '../complaints.ts'
+import { isReserved } from '../reserved.ts'
 import type { Agent, Call, Host, Message, MountedHost, Result, Tool, ToolRun } from '../host.ts'
 import { transcript } from '../transcript.ts'
 import { execute, ToolTable } from './pipeline.ts'
@@ -21,8 +22,8 @@ class PlainCordis implements MountedHost {
     return this
   }
 
-  on(event: string, listener: (...args: never[]) => unknown): () => void {
-    return this.ctx.on(event as 'tools/result', listener as () => void)
+  on(event: string, listener: (...args: never[]) => unknown, prepend = false): () => void {
+    return this.ctx.on(event as 'tools/result', listener as () => void, { prepend })
   }
 
   async plug(plugin: object, config?: unknown): Promise<() => Promise<void>> {
@@ -96,6 +97,10 @@ class PlainCordis implements MountedHost {
   async invariants(): Promise<void> {
     const { InvariantRegistry } = await import('@loopguard/invariants')
     await this.ctx.plugin(InvariantRegistry as unknown as Plugin, {})
+  }
+
+  reserved(packageName: string): Promise<boolean> {
+    return isReserved(this.ctx.get('invariants'), packageName)
   }
 
   complaints(): string[] {

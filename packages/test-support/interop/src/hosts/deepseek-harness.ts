@@ -10,6 +10,7 @@ import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
 import ToolRuntime, { type ToolDefinition, type ToolRunContext } from '@deepseek-ai/dsh-tools'
 import type { Agent, Call, Host, Message, MountedHost, Result, Tool } from '../host.ts'
 import { Complaints } from '../complaints.ts'
+import { isReserved } from '../reserved.ts'
 import { Scripts } from '../script.ts'
 
 class Adapter extends LlmAdapter {
@@ -42,8 +43,8 @@ class Harness implements MountedHost {
     return this
   }
 
-  on(event: string, listener: (...args: never[]) => unknown): () => void {
-    return this.ctx.on(event as 'tools/change', listener as () => void)
+  on(event: string, listener: (...args: never[]) => unknown, prepend = false): () => void {
+    return this.ctx.on(event as 'tools/change', listener as () => void, { prepend })
   }
 
   async plug(plugin: object, config?: unknown): Promise<() => Promise<void>> {
@@ -61,7 +62,7 @@ class Harness implements MountedHost {
       name: tool.name,
       description: tool.name,
       parameters: { type: 'object' },
-      output: { schema: { type: 'string' }, render: (_arguments, value) => [{ type: 'text', text: String(value) }] },
+      output: { schema: { type: 'string' }, render: (_arguments, value) => [{ type: 'text', text: value as string }] },
       ...(tool.timeoutMs !== undefined && { timeoutMs: tool.timeoutMs }),
       execute: async (args, exec) =>
         tool.run({
@@ -108,6 +109,10 @@ class Harness implements MountedHost {
 
   async invariants(): Promise<void> {
     await this.ctx.plugin(Invariants, {})
+  }
+
+  reserved(packageName: string): Promise<boolean> {
+    return isReserved(this.ctx.invariants, packageName)
   }
 
   complaints(): string[] {

@@ -6,6 +6,7 @@ import { CallId, createUserMessage, LlmAdapter, type LlmRequest, LlmRuntime, Ses
 import { SessionStore } from '@loopguard/session'
 import { type ToolAgent, type ToolExecutionToken, ToolRuntime } from '@loopguard/tools'
 import { Complaints } from '../complaints.ts'
+import { isReserved } from '../reserved.ts'
 import type { Agent, Call, Host, Message, MountedHost, Result, Tool } from '../host.ts'
 import { Scripts } from '../script.ts'
 
@@ -30,8 +31,8 @@ class OwnHost implements MountedHost {
     return this
   }
 
-  on(event: string, listener: (...args: never[]) => unknown): () => void {
-    return this.ctx.on(event as 'tools/result', listener as () => void)
+  on(event: string, listener: (...args: never[]) => unknown, prepend = false): () => void {
+    return this.ctx.on(event as 'tools/result', listener as () => void, { prepend })
   }
 
   async plug(plugin: object, config?: unknown): Promise<() => Promise<void>> {
@@ -40,14 +41,15 @@ class OwnHost implements MountedHost {
     return () => fiber.dispose()
   }
 
-  tool({ name, timeoutMs, run }: Tool): void {
+  tool(tool: Tool): void {
+    const { name, timeoutMs } = tool
     this.ctx.tools.register({
       name,
       description: name,
       parameters: {},
       timeoutMs,
       execute: (args, exec) =>
-        run({
+        tool.run({
           arguments: args,
           signal: exec.signal,
           nested: (call) => this.execute(call, exec.signal, exec.agent, exec.token),
@@ -87,6 +89,10 @@ class OwnHost implements MountedHost {
     await this.ctx.plugin(InvariantRegistry, {})
   }
 
+  reserved(packageName: string): Promise<boolean> {
+    return isReserved(this.ctx.invariants, packageName)
+  }
+
   complaints(): string[] {
     return this.log.lines
   }
@@ -98,7 +104,10 @@ class OwnHost implements MountedHost {
 
 export const host: Host = {
   title: 'Loopguard',
-  lacks: { 'over-maximum': 'it refuses such a tool when it is registered' },
+  lacks: {
+    'over-maximum': 'it refuses such a tool when it is registered',
+    'signal-mutant': 'it puts the signal back itself after each wrapper',
+  },
   differs: {},
   mount: () => new OwnHost().start(),
 }

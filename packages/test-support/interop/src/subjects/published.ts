@@ -27,5 +27,9 @@ export const published: Subject = {
     'outer-deadline': 'the call says that it timed out after its own, longer, budget',
     'over-maximum': 'every call of such a tool fails',
     'bad-config': 'unknown keys, nulls and blank patterns are taken',
+    'signal-mutant': 'its companion checks nothing',
+    'early-mutant': 'its companion checks nothing',
+    'reminder-mutant': 'its companion checks nothing',
+    'missing-mutant': 'its companion checks nothing',
   },
 }
