@@ -70,7 +70,7 @@ interface HostResult {
   readonly additionalContexts?: readonly HostMessage[]
 }
 
-export interface HostAgent {
+interface HostAgent {
   readonly id: string
   readonly status: string
   followup(message: object): void

@@ -81,13 +81,9 @@ function readOnly(tree: TreeClass, load: (file: string, name: string) => Promise
 
 function builtin(builtins: Readonly<Record<string, unknown>>, name: string): unknown {
   const found = builtins[name.slice('cordis:'.length)]
-  if (found === undefined)
-    throw new Error(
-      `there is no builtin "${name}", only ${Object.keys(builtins)
-        .map((key) => `"cordis:${key}"`)
-        .join(', ')}`,
-    )
-  return found
+  if (found !== undefined) return found
+  const known = Object.keys(builtins).map((key) => `"cordis:${key}"`)
+  throw Object.assign(new Error(`there is no builtin "${name}", only ${known.join(', ')}`), { code: 'NO_BUILTIN' })
 }
 
 function isPlugin(value: unknown): boolean {

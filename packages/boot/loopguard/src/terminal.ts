@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 
-export type Colors = ReturnType<typeof pc.createColors>
+type Colors = ReturnType<typeof pc.createColors>
 
 /** How to write to one stream. */
 export interface Style {

@@ -8,7 +8,7 @@ const LABEL_WIDTH = 10
 const MAX_LINES = 30
 const MAX_CHARS = 4000
 
-type Tone = 'bold' | 'dim' | 'cyan' | 'yellow' | 'red' | 'green'
+type Tone = 'bold' | 'dim' | 'cyan' | 'red' | 'reminder' | 'time-out'
 
 /**
  * Renders the log of sessions as text. What the model reads stands there whole and unwrapped when nobody watches a terminal; on a
@@ -74,7 +74,7 @@ export class Transcript {
     const { kind, plugin } = message.source
     if (!isReminder(message)) return this.entry(kind === 'plugin' ? `plugin ${plugin ?? ''}` : kind, text, 'bold')
     const call = this.calls.causeOf(message.id)
-    return this.entry(`REMINDER${call === undefined ? '' : ` after ${call.name} [${call.callId}]`}`, text, 'yellow')
+    return this.entry(`REMINDER${call === undefined ? '' : ` after ${call.name} [${call.callId}]`}`, text, 'reminder')
   }
 
   private said({ content }: HostMessage, interrupted: boolean): string {
@@ -91,7 +91,7 @@ export class Transcript {
     const [block] = message.content
     const text = textOf(block?.content ?? [])
     const of = `[${block?.toolCallId ?? ''}]`
-    if (isTimeOut(error)) return this.entry(`TIME-OUT ${of}`, text, 'red')
+    if (isTimeOut(error)) return this.entry(`TIME-OUT ${of}`, text, 'time-out')
     if (block?.isError !== true) return this.entry(`result ${of}`, text, 'dim')
     return this.entry(`error ${of}${error === undefined ? '' : ` ${error.code}`}`, text, 'red')
   }
@@ -101,13 +101,19 @@ export class Transcript {
   }
 
   private entry(label: string, text: string, tone: Tone): string {
-    const { isTerminal, paint } = this.style
-    const name = paint[tone](this.safe(label))
+    const { isTerminal } = this.style
+    const name = this.painted(this.safe(label), tone)
     if (!isTerminal) return text.includes('\n') ? `${name}:\n${text}\n` : `${name}: ${text}\n`
     const lines = shortened(escaped(text)).split('\n')
     const pad = ' '.repeat(Math.max(1, LABEL_WIDTH - label.length))
     const onOneLine = lines.length === 1 && label.length < LABEL_WIDTH
     return onOneLine ? `  ${name}${pad}${lines[0] ?? ''}\n` : `  ${name}\n${lines.map((line) => `    ${line}\n`).join('')}`
+  }
+
+  private painted(label: string, tone: Tone): string {
+    const { paint } = this.style
+    if (tone === 'reminder') return paint.bold(paint.yellow(label))
+    return tone === 'time-out' ? paint.bold(paint.red(label)) : paint[tone](label)
   }
 
   private safe(text: string): string {

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { AGENT, folder, HOST, printed, start } from './cli.ts'
+
+const SCRIPT = '- calls: [{ name: wait, arguments: {} }]\n- text: done\n'
+
+/** A composition whose tool does what `body` says, with `signal` at hand, and which says when it is unloaded. */
+function composition(body: string): string {
+  const tools = `
+    export const inject = ['tools']
+    export function apply(ctx) {
+      ctx.effect(() => () => { console.error('unloaded') })
+      ctx.tools.register({ name: 'wait', description: 'waits', parameters: {}, execute: (_args, { signal }) => new Promise((resolve, reject) => { ${body} }) })
+    }`
+  return folder({ 'cordis.yml': `${HOST}- { id: tool, name: ./tool.mjs }\n${AGENT}`, 'script.yml': SCRIPT, 'tool.mjs': tools })
+}
+
+const UNTIL_ABORTED = `const timer = setTimeout(resolve, 60_000); signal.addEventListener('abort', () => { clearTimeout(timer); reject(signal.reason) })`
+const WITHOUT_HANDLE = `signal.addEventListener('abort', () => reject(signal.reason))`
+const DEAF = `setTimeout(resolve, 60_000)`
+const A_WHILE = `setTimeout(() => resolve('waited'), 300)`
+
+describe('a signal', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s cancels the agents, waits for them, unloads everything and exits with %i', async (signal, code) => {
+    const child = start(['run'], { cwd: composition(UNTIL_ABORTED) })
+    await printed(child, 'call: wait')
+    child.kill(signal)
+    const { exitCode, stdout, stderr } = await child
+    expect(exitCode).toBe(code)
+    expect(stdout).toContain('== turn 1 ended: aborted (signal)\nsummary: 1 call,')
+    expect(stderr).toBe(`${signal}: cancelling; a second one ends at once\nunloaded`)
+  })
+
+  it('that comes twice ends the process at once, whatever still runs', async () => {
+    const child = start(['run'], { cwd: composition(DEAF) })
+    await printed(child, 'call: wait')
+    child.kill('SIGINT')
+    await printed(child, 'cancelling')
+    child.kill('SIGTERM')
+    const { exitCode, stderr } = await child
+    expect({ exitCode, stderr }).toEqual({ exitCode: 143, stderr: 'SIGINT: cancelling; a second one ends at once' })
+  })
+
+  it('while rows load unloads what there is', async () => {
+    const path = folder({
+      'cordis.yml': '- name: ./ready.mjs\n- name: ./slow.mjs\n',
+      'ready.mjs': `export const apply = (ctx) => { ctx.effect(() => () => { console.error('unloaded') }); console.error('up') }`,
+      'slow.mjs': 'export const apply = () => new Promise(() => {})',
+    })
+    const child = start(['run'], { cwd: path })
+    await printed(child, 'up')
+    child.kill('SIGTERM')
+    const { exitCode, stderr } = await child
+    expect({ exitCode, stderr }).toEqual({ exitCode: 143, stderr: 'up\nunloaded' })
+  })
+})
+
+describe('a call that nothing could end', () => {
+  it('is named, once, and the process stays until it is told to go', async () => {
+    const child = start(['run'], { cwd: composition(WITHOUT_HANDLE) })
+    await printed(child, 'hangs')
+    // Longer than it takes to look again.
+    await new Promise((resolve) => setTimeout(resolve, 1300))
+    child.kill('SIGINT')
+    const { exitCode, stderr } = await child
+    expect(exitCode).toBe(130)
+    expect(stderr.split('\n')).toEqual([
+      'agent "worker", turn 1, step 1: the call "call_1" of the tool "wait" hangs: nothing is left that could end it, no timer and no socket',
+      'SIGINT: cancelling; a second one ends at once',
+      'unloaded',
+    ])
+  })
+})
+
+describe('a reader that goes away', () => {
+  it('is no fault: the run goes on, silently, to its own exit code', async () => {
+    const child = start(['run'], { cwd: composition(A_WHILE) })
+    await printed(child, 'call: wait')
+    child.stdout.destroy()
+    const { exitCode, stderr } = await child
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'unloaded' })
+  })
+})

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { CallBook } from '../src/call-book.ts'
+import type { HostEvent } from '../src/host.ts'
+import { styleOf } from '../src/terminal.ts'
+import { Transcript } from '../src/transcript.ts'
+
+const block = (text: string): { type: string; text: string } => ({ type: 'text', text })
+const user = (text: string): HostEvent => ({ type: 'user/message', data: { id: 'm', content: [block(text)], source: { kind: 'user' } } })
+const result = (text: string, code?: string): HostEvent => ({
+  type: 'tool/result',
+  data: {
+    turn: 1,
+    step: 1,
+    message: {
+      id: 'r',
+      content: [{ type: 'tool-result', toolCallId: 'c1', content: [block(text)], isError: code !== undefined }],
+      source: { kind: 'tool' },
+    },
+    ...(code !== undefined && code !== '' && { error: { name: 'E', code } }),
+  },
+})
+const turn = (reason: { kind: string; reason?: { kind: string } }): HostEvent => ({ type: 'turn/end', data: { turn: 2, reason } })
+
+function rendered(isTTY: boolean, ...events: readonly HostEvent[]): string {
+  const transcript = new Transcript(styleOf({ isTTY }, { NO_COLOR: '1' }), new CallBook())
+  transcript.render('a', { type: 'turn/start', data: { turn: 1 } })
+  return events.map((event) => transcript.render('a', event)).join('')
+}
+
+describe('in a pipe', () => {
+  it('text that the model reads is whole, unwrapped and unchanged, however long and strange', () => {
+    const long = `${'x'.repeat(10_000)}\n${'line\n'.repeat(100)}\u001b[2J`
+    expect(rendered(false, user(long), result(long))).toBe(`user:\n${long}\nresult [c1]:\n${long}\n`)
+  })
+
+  it('one line stands behind its label, several stand below it', () => {
+    expect(rendered(false, user('one'), user('one\ntwo'))).toBe('user: one\nuser:\none\ntwo\n')
+  })
+})
+
+describe('on a terminal', () => {
+  it('text is indented below its label, and short text stands beside a short label', () => {
+    expect(rendered(true, user('one'), user('one\ntwo'), result('ok'))).toBe(
+      '  user      one\n  user\n    one\n    two\n  result [c1]\n    ok\n',
+    )
+  })
+
+  it('control characters are spelled out, in names and ids too', () => {
+    const call: HostEvent = {
+      type: 'tool/call',
+      data: { turn: 1, step: 1, callId: '\u001b[1m', name: 'a\u0007b\nc', arguments: '"\u009b"' },
+    }
+    const heading: HostEvent = {
+      type: 'user/message',
+      data: { id: 'm', content: [block('x')], source: { kind: 'plugin', plugin: 'p\n\u001b' } },
+    }
+    expect(rendered(true, call, heading)).toBe(
+      String.raw`  call` +
+        '\n' +
+        String.raw`    a\x07b` +
+        '\n' +
+        String.raw`    c "\x9b" [\x1b[1m]` +
+        '\n' +
+        String.raw`  plugin p\n\x1b` +
+        '\n    x\n',
+    )
+  })
+
+  it('long text is cut, at a whole character, and says how much is missing', () => {
+    expect(rendered(true, result('line\n'.repeat(40).trimEnd()))).toMatch(
+      /\n {4}line\n {4}… \(50 more characters; piped, the output is whole\)\n$/,
+    )
+    const emoji = rendered(true, result(`x${'😀'.repeat(3000)}`))
+    expect(emoji.isWellFormed()).toBe(true)
+    expect(emoji).toContain('… (2002 more characters')
+  })
+})
+
+describe('what happened', () => {
+  it.each([
+    [result('Error: tool call timed out after 5ms', 'TOOL_TIMEOUT'), 'TIME-OUT [c1]: Error: tool call timed out after 5ms\n'],
+    [result('Error: no', 'DENIED'), 'error [c1] DENIED: Error: no\n'],
+    [result('Error: no', ''), 'error [c1]: Error: no\n'],
+    [turn({ kind: 'completed' }), '== turn 2 ended: completed\n'],
+    [turn({ kind: 'aborted', reason: { kind: 'user' } }), '== turn 2 ended: aborted (user)\n'],
+    [
+      {
+        type: 'assistant/message',
+        data: {
+          turn: 1,
+          step: 1,
+          interrupted: true,
+          message: {
+            id: 'a',
+            content: [{ type: 'reasoning', text: 'hm' }, block('Well'), { type: 'tool-call', id: 'c1' }],
+            source: { kind: 'model' },
+          },
+        },
+      },
+      'reasoning (interrupted): hm\nmodel (interrupted): Well\n',
+    ],
+    [{ type: 'request/header', data: { provider: 'p', model: 'm' } }, 'asks: p/m\n'],
+    [
+      { type: 'user/message', data: { id: 'm', content: [block('psst')], source: { kind: 'plugin', plugin: 'other' } } },
+      'plugin other: psst\n',
+    ],
+    [{ type: 'session/start', data: {} } as unknown as HostEvent, ''],
+    [{ type: 'made/up', data: {} } as unknown as HostEvent, ''],
+  ] satisfies [HostEvent, string][])('is named: %j', (event, expected) => {
+    expect(rendered(false, event)).toBe(expected)
+  })
+
+  it('is attributed to its agent when another one has spoken in between', () => {
+    const transcript = new Transcript(styleOf({}, {}), new CallBook())
+    const start: HostEvent = { type: 'turn/start', data: { turn: 1 } }
+    const text = [
+      transcript.render('a', start),
+      transcript.render('b', start),
+      transcript.render('a', user('one')),
+      transcript.render('a', user('two')),
+    ].join('')
+    expect(text).toBe('== a, turn 1\n== b, turn 1\n== a, continued\nuser: one\nuser: two\n')
+  })
+})
