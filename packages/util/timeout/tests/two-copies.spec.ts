@@ -11,10 +11,10 @@ let theirs: typeof ours
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'timeout-copy-'))
-  await cp(fileURLToPath(new URL(`../${folder}`, import.meta.url)), copy, { recursive: true })
+  await cp(fileURLToPath(new URL(`../${folder}`, import.meta.url)), copy, { recursive: true, filter: (path) => !path.endsWith('.map') })
   theirs = (await import(/* @vite-ignore */ pathToFileURL(join(copy, entry)).href)) as typeof ours
 })
-afterAll(() => rm(copy, { recursive: true }))
+afterAll(() => rm(copy, { recursive: true, filter: (path) => !path.endsWith('.map') }))
 
 describe('two loaded copies of the package', () => {
   it('are two copies', () => {

@@ -38,13 +38,21 @@ const afterOneByOne = await heap()
 const listenersWhileAlive = allAtOnce(10_000)
 const afterAllAtOnce = await heap()
 
-const collected = new WeakRef(
-  (() => {
-    const limit = deadline(signal, 60_000, 'LATE')
-    limit[Symbol.dispose]()
-    return limit
-  })(),
-)
+function disposedOf(): WeakRef<Deadline> {
+  const limit = deadline(signal, 60_000, 'LATE')
+  limit[Symbol.dispose]()
+  return new WeakRef(limit)
+}
+const collectable = disposedOf()
+
+// The other way round: who keeps the deadline keeps nothing of its upstream.
+function underShortLived(): [Deadline, WeakRef<AbortSignal>] {
+  const shortLived = new AbortController().signal
+  const limit = deadline(shortLived, 60_000, 'LATE')
+  limit[Symbol.dispose]()
+  return [limit, new WeakRef(shortLived)]
+}
+const [kept, upstreamOfKept] = underShortLived()
 await heap()
 
 process.stdout.write(
@@ -54,7 +62,8 @@ process.stdout.write(
     listenersWhileAlive,
     listenersAfter: getEventListeners(signal, 'abort').length,
     timersAfter: process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length,
-    collected: collected.deref() === undefined,
+    upstreamCollected: kept.expiry === undefined && upstreamOfKept.deref() === undefined,
+    collected: collectable.deref() === undefined,
     warnings,
   }),
 )
