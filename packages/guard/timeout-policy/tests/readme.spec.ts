@@ -10,7 +10,7 @@ it('every sample of the README is a file of tests/samples, to the letter, and th
   const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
   const samples = new URL('samples/', import.meta.url)
   const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
-  expect(blocks.toSorted()).toEqual(files.toSorted())
+  expect(new Set(blocks)).toEqual(new Set(files))
 })
 
 it('the smallest example runs, and the model reads the text that the README shows', async () => {

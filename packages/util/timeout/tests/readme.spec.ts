@@ -13,7 +13,7 @@ it('every sample of the README is a file of tests/samples, to the letter, and th
   const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
   const samples = new URL('samples/', import.meta.url)
   const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
-  expect(blocks.toSorted()).toEqual(files.toSorted())
+  expect(new Set(blocks)).toEqual(new Set(files))
 })
 
 const untilAborted = (signal: AbortSignal) =>

@@ -1,6 +1,6 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as ours from '@loopguard/timeout'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,10 +11,14 @@ let theirs: typeof ours
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'timeout-copy-'))
-  await cp(fileURLToPath(new URL(`../${folder}`, import.meta.url)), copy, { recursive: true, filter: (path) => !path.endsWith('.map') })
+  const source = fileURLToPath(new URL(`../${folder}`, import.meta.url))
+  for (const file of (await readdir(source)).filter((name) => extname(name) === extname(entry))) {
+    const code = await readFile(join(source, file), 'utf8')
+    await writeFile(join(copy, file), code.replace(/^\/\/# sourceMappingURL=.*$/m, ''))
+  }
   theirs = (await import(/* @vite-ignore */ pathToFileURL(join(copy, entry)).href)) as typeof ours
 })
-afterAll(() => rm(copy, { recursive: true, filter: (path) => !path.endsWith('.map') }))
+afterAll(() => rm(copy, { recursive: true }))
 
 describe('two loaded copies of the package', () => {
   it('are two copies', () => {
