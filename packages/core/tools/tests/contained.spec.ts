@@ -18,6 +18,7 @@ describe('an observer of tools/result', () => {
     host.ctx.on(
       'tools/result',
       bogus(() => ({
+        // oxlint-disable-next-line unicorn/no-thenable
         get then() {
           throw new Error('then')
         },

@@ -191,6 +191,6 @@ it('calls that have finished are not kept', async () => {
   await Promise.all(Array.from({ length: 10 }, () => host.call()))
   await host.call({ signal: AbortSignal.abort() })
   await host.call({ arguments: undefined })
-  await expect(host.tools.execute(bogus({}))).rejects.toThrow()
+  await expect(host.tools.execute(bogus({}))).rejects.toThrow('tools: a call')
   expect(live.size).toBe(0)
 })

@@ -181,8 +181,13 @@ describe('an ask', () => {
     await asking.opened
     caller.abort()
     await running
+    const unhandled: unknown[] = []
+    const listen = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', listen)
     later.open()
     await new Promise(setImmediate)
+    process.off('unhandledRejection', listen)
+    expect(unhandled).toEqual([])
   })
 
   it('that is granted still has to pass the guards', async () => {

@@ -130,7 +130,13 @@ describe('exec.signal', () => {
     const caller = new AbortController()
     const found: boolean[] = []
     const host = await Host.start()
-    host.ctx.on('tools/execute', async (_exec, next) => next().catch(() => next()))
+    host.ctx.on('tools/execute', async (_exec, next) => {
+      try {
+        return await next()
+      } catch {
+        return next()
+      }
+    })
     host.ctx.on('tools/execute', async (exec, next) => {
       found.push(exec.signal === caller.signal)
       exec.signal = AbortSignal.timeout(60_000)
