@@ -16,7 +16,7 @@ const DISPOSED: FiberState.DISPOSED = 4
 /** The names that are held, and the children that hold them. All of it goes with the fiber of `owner`. */
 export class Registrations {
   readonly byName: Map<string, Reservation> = new Map()
-  private readonly byFiber = new Map<Fiber, Reservation>()
+  private readonly byFiber = new WeakMap<Fiber, Reservation>()
   private readonly owner: Context
   private readonly selection: Selection
   private readonly violations: Violations
@@ -108,8 +108,8 @@ export class Registrations {
   }
 
   private free(held: Reservation): void {
+    // It comes here twice when the child goes first, and the name may have a new holder by then.
     if (this.byName.get(held.packageName) === held) this.byName.delete(held.packageName)
-    if (held.fiber !== undefined) this.byFiber.delete(held.fiber)
     held.endSetUp()
     held.freed.resolve()
   }

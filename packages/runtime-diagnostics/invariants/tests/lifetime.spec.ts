@@ -1,4 +1,5 @@
-import type { Context } from '@deepseek-ai/cordis'
+import { Context } from '@deepseek-ai/cordis'
+import InvariantRegistry from '@loopguard/invariants'
 import { describe, expect, it } from 'vitest'
 import { boot, footprint, gate, isSettled, names, needing, settle } from './support.ts'
 
@@ -143,6 +144,31 @@ describe('a registration goes', () => {
     expect(names(registry)).toEqual([])
     await settle()
     expect(footprint(ctx)).toEqual(before)
+  })
+
+  it('with its child, and the name can be taken at once by whoever hears of that', async () => {
+    const { ctx, registry } = await boot()
+    await registry.register('pkg', () => {})
+    const child = registry.registrations()[0]?.fiber
+    ctx.on('internal/status', (fiber) => {
+      if (fiber === child && fiber.uid === null && !names(registry).includes('pkg')) registry.register('pkg', () => {})
+    })
+    await child?.dispose()
+    await settle()
+    expect(names(registry)).toEqual(['pkg'])
+    expect(registry.registrations()[0]?.fiber).not.toBe(child)
+  })
+
+  it('with its child, before anybody else hears of that, also who listened before there was a service', async () => {
+    const ctx = new Context()
+    const held: string[][] = []
+    ctx.on('internal/status', (fiber) => {
+      if (fiber.uid === null && fiber.state === 4) held.push(names(ctx.invariants))
+    })
+    await ctx.plugin(InvariantRegistry)
+    const dispose = await ctx.invariants.register('pkg', () => {})
+    await dispose()
+    expect(held).toEqual([[]])
   })
 
   it('with the root, once', async () => {

@@ -1,6 +1,6 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { describe, expect, it } from 'vitest'
-import { boot, gate, isSettled, names, needing, settle } from './support.ts'
+import { boot, gate, isSettled, names, needing, provider, settle } from './support.ts'
 
 describe('a registration', () => {
   it('runs its installer once, in a child of the caller, and is awaited', async () => {
@@ -123,7 +123,7 @@ describe('an installer that needs a service', () => {
   it('runs anew when it is replaced, and not while it is missing', async () => {
     const { ctx, registry } = await boot()
     const seen: number[] = []
-    const first = ctx.provide('marks', { at: 1 })
+    const first = await provider(ctx, 1)
     await registry.register(
       'pkg',
       needing(['marks'], (child) => {
@@ -131,11 +131,10 @@ describe('an installer that needs a service', () => {
         child.on('test/ping', (value) => void seen.push(value))
       }),
     )
-    // A service of another fiber: Cordis tells them apart by it.
-    await first()
+    await first.dispose()
     ctx.emit('test/ping', 10)
     expect(names(registry)).toEqual(['pkg'])
-    await ctx.plugin({ name: 'other', apply: (own: Context) => own.provide('marks', { at: 2 }) })
+    await provider(ctx, 2)
     await settle()
     ctx.emit('test/ping', 20)
     expect(seen).toEqual([1, 2, 20])

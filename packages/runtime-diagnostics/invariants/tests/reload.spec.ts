@@ -3,7 +3,7 @@ import InvariantRegistry from '@loopguard/invariants'
 import { companion } from '@loopguard/invariants/companion'
 import * as own from '@loopguard/invariants/invariant'
 import { expect, it } from 'vitest'
-import { boot, footprint, names, needing, settle } from './support.ts'
+import { boot, footprint, names, needing, provider, settle } from './support.ts'
 
 const pings = companion({
   name: 'ping-invariant',
@@ -43,7 +43,7 @@ it('a companion reloaded a hundred times leaves the counts of listeners, effects
 
 it('the service reloaded a hundred times, companions in place, leaves them as they were', async () => {
   const ctx = new Context()
-  const marks = ctx.provide('marks', { at: 1 })
+  const marks = await provider(ctx, 1)
   const service = await ctx.plugin(InvariantRegistry)
   await ctx.plugin(own)
   await ctx.plugin(pings)
@@ -58,7 +58,7 @@ it('the service reloaded a hundred times, companions in place, leaves them as th
   await service.dispose()
   await settle()
   expect(footprint(ctx).listeners).not.toHaveProperty('test/ping')
-  await marks()
+  await marks.dispose()
 })
 
 it('a registration made and withdrawn a hundred times, in whatever way it ends, leaves nothing', async () => {

@@ -1,7 +1,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { InvariantInstaller, Registration } from '@loopguard/invariants'
 import { describe, expect, it } from 'vitest'
-import { boot, footprint, gate, isSettled, joined, names, needing, settle } from './support.ts'
+import { boot, footprint, gate, isSettled, joined, names, needing, provider, settle } from './support.ts'
 
 describe('an installer that fails', () => {
   it.each<[string, InvariantInstaller]>([
@@ -70,15 +70,15 @@ describe('an installer that fails', () => {
   it('on a later run, with a service that was replaced, rolls back too', async () => {
     const { ctx, registry, errors } = await boot()
     let runs = 0
-    const first = ctx.provide('marks', { at: 1 })
+    const first = await provider(ctx, 1)
     const dispose = await registry.register(
       'pkg',
       needing(['marks'], () => {
         if (++runs === 2) throw new Error('no second set-up')
       }),
     )
-    await first()
-    await ctx.plugin({ name: 'other', apply: (own: Context) => own.provide('marks', { at: 2 }) })
+    await first.dispose()
+    await provider(ctx, 2)
     await settle()
     expect(runs).toBe(2)
     expect(names(registry)).toEqual([])

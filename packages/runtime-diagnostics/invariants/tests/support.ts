@@ -25,8 +25,8 @@ export async function boot(config?: Config, Registry: typeof InvariantRegistry =
 
 export interface Gate {
   readonly promise: Promise<void>
-  open(): void
-  fail(error: unknown): void
+  readonly open: () => void
+  readonly fail: (error: unknown) => void
 }
 
 export function gate(): Gate {
@@ -63,6 +63,10 @@ export async function failureOf(ctx: Context, packageName: string): Promise<Inva
 
 export const needing = (inject: string[], installer: InvariantInstaller): InvariantInstaller =>
   Object.assign((ctx: Context, fail: InvariantFailure) => installer(ctx, fail), { inject })
+
+/** A plugin that provides `marks`; a second one, after the first has gone, is a replacement. */
+export const provider = (ctx: Context, at: number) =>
+  ctx.plugin({ name: 'provider', apply: (own: Context) => own.provide('marks', { at }) })
 
 export const names = (registry: InvariantRegistry): string[] => registry.registrations().map(({ packageName }) => packageName)
 

@@ -1,7 +1,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { InvariantFailure } from '@loopguard/invariants'
 import { describe, expect, it } from 'vitest'
-import { boot, gate, needing, settle, type Booted } from './support.ts'
+import { boot, gate, needing, provider, settle, type Booted } from './support.ts'
 
 /** A plugin that registers a check, inside another plugin. Each ping below zero breaks its contract. */
 async function checked({ ctx }: Booted) {
@@ -58,7 +58,7 @@ describe('a check judges nothing while its own fiber unloads', () => {
   it('and what is still in flight from then judges nothing when it is loaded again', async () => {
     const { ctx, registry } = await boot()
     const inFlight = gate()
-    const first = ctx.provide('marks', { at: 1 })
+    const first = await provider(ctx, 1)
     await registry.register(
       'pkg',
       needing(['marks'], (child, fail) => {
@@ -71,8 +71,8 @@ describe('a check judges nothing while its own fiber unloads', () => {
     )
     const call = (): Promise<number> => ctx.waterfall('test/around', 1, () => inFlight.promise.then(() => 2))
     const before = call()
-    await first()
-    await ctx.plugin({ name: 'other', apply: (own: Context) => own.provide('marks', { at: 2 }) })
+    await first.dispose()
+    await provider(ctx, 2)
     await settle()
     const after = call()
     after.catch(() => {})
@@ -95,6 +95,20 @@ describe('a check judges nothing while its own fiber unloads', () => {
       await Promise.resolve()
     }
     await gone
+    expect(registry.violations).toEqual([])
+  })
+
+  it('nor when that is disposed amid its set-up', async () => {
+    const { registry } = await boot()
+    const setUp = gate()
+    const registration = registry.register('pkg', async (_child, fail) => {
+      await setUp.promise
+      fail('late')
+    })
+    await settle()
+    const gone = registry.registrations()[0]?.fiber?.dispose()
+    setUp.open()
+    await Promise.all([gone, registration])
     expect(registry.violations).toEqual([])
   })
 
