@@ -34,11 +34,27 @@ const row: z<Partial<AgentRow>, AgentRow> = strictConfig(
   ROW_KEYS,
 )
 
-export const Config: z<Partial<Config>, Config> = strictConfig(
-  'agent-loop',
-  z.object({
-    maxParallelToolCalls: z.natural().min(1).default(10),
-    agents: z.array(row).default([]),
-  }) as unknown as z<Partial<Config>, Config>,
-  ['maxParallelToolCalls', 'agents'],
-)
+const loop = z.object({
+  maxParallelToolCalls: z.natural().min(1).default(10),
+  agents: z.array(row).default([]),
+}) as unknown as z<Partial<Config>, Config>
+
+export const Config: z<Partial<Config>, Config> = strictConfig('agent-loop', strictRows(loop), ['maxParallelToolCalls', 'agents'])
+
+interface Outcome {
+  readonly issues?: readonly { readonly message: string; readonly path?: readonly PropertyKey[] }[]
+}
+
+/** A schema that holds another does not ask its `~standard`: what is strict about a row has to be asked for each. */
+function strictRows<T extends object>(schema: z<T, Config>): z<T, Config> {
+  const { '~standard': standard } = schema
+  const validate = (value: unknown): unknown => {
+    const rows: unknown = Object(value).agents
+    const issues = (Array.isArray(rows) ? rows : []).flatMap((item, index) => {
+      const outcome = row['~standard'].validate(item ?? 'nothing') as Outcome
+      return (outcome.issues ?? []).map((issue) => ({ ...issue, path: ['agents', index, ...(issue.path ?? [])] }))
+    })
+    return issues.length > 0 ? { issues } : standard.validate(value)
+  }
+  return Object.defineProperty(schema, '~standard', { value: { ...standard, validate }, configurable: true })
+}
