@@ -8,7 +8,7 @@ import { pack } from './release/tarballs.mjs'
 const faults = []
 const tarballs = pack()
 for (const tarball of tarballs) {
-  const found = [...checkTarball(tarball), ...lint(tarball)]
+  const found = [...checkTarball(tarball), ...(await lint(tarball))]
   console.log(
     `${found.length === 0 ? 'ok  ' : 'BAD '} ${tarball.manifest.name}@${tarball.manifest.version}: ${tarball.files.length} files, ${tarball.bytes} bytes`,
   )

@@ -1,3 +1,139 @@
-export function checkConsumers() {
-  return []
+// Projects outside of the repository that install the tarballs, run what the documents show, and compile.
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import { bin, root } from './tarballs.mjs'
+
+const RESOLUTIONS = [
+  ['node16', 'node16'],
+  ['nodenext', 'nodenext'],
+  ['esnext', 'bundler'],
+]
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const pinned = (name) => ({ [name]: manifest.devDependencies[name] })
+
+/** @returns {string[]} the faults found */
+export function checkConsumers(tarballs) {
+  const local = Object.fromEntries(tarballs.map(({ manifest: { name }, file }) => [name, `file:${file}`]))
+  return [...checkOwnHost('npm', local), ...checkOwnHost('pnpm', local), ...checkHarness(local)]
+}
+
+/** Our host with the guard rows of the README. */
+function checkOwnHost(manager, local) {
+  return inEmptyFolder(`${manager}, our host`, (folder, step) => {
+    writeJson(folder, {
+      dependencies: { ...local, ...pinned('@deepseek-ai/cordis'), ...pinned('@types/node') },
+      ...overrides(manager, local),
+    })
+    cpSync(join(root, 'scripts/release/consumer'), folder, { recursive: true })
+    cpSync(join(root, 'examples/looping-agent/tools.mjs'), join(folder, 'tools.mjs'))
+    writeFileSync(join(folder, 'cordis.yml'), stringify(composition()))
+    install(manager, step)
+    const output = step('node_modules/.bin/loopguard', ['run', 'cordis.yml'])
+    expectIn(output, 'You are repeating the exact same tool call with identical arguments.')
+    expectIn(output, 'tool call timed out after 250ms')
+    for (const [module, resolution] of RESOLUTIONS) step(bin('tsc'), typeCheck(module, resolution))
+  })
+}
+
+/** The published DeepSeek Harness with its guards' names leading to ours, booted by the stock `cordis` command. */
+function checkHarness(local) {
+  return inEmptyFolder('npm, DeepSeek Harness', (folder, step) => {
+    const example = join(root, 'examples/deepseek-harness')
+    const { dependencies } = JSON.parse(readFileSync(join(example, 'package.json'), 'utf8'))
+    const aliases = Object.entries(dependencies).flatMap(([name, range]) => {
+      const [, alias] = /^workspace:(@loopguard\/[^@]+)@/.exec(range) ?? []
+      return alias === undefined ? [] : [[name, alias]]
+    })
+    for (const [name, alias] of aliases) dependencies[name] = local[alias]
+    const needed = ['@loopguard/timeout', '@loopguard/invariants'].map((name) => [name, local[name]])
+    writeJson(folder, { dependencies: { ...dependencies, ...Object.fromEntries(needed) } })
+    for (const file of ['cordis.yml', 'conversation.mjs', 'model.mjs', 'tools.mjs']) cpSync(join(example, file), join(folder, file))
+    writeFileSync(join(folder, 'polyfill.mjs'), POLYFILL)
+    install('npm', step)
+    for (const [name, alias] of aliases) {
+      const installed = JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8'))
+      if (installed.name !== alias) throw new Error(`${name} leads to ${installed.name}`)
+    }
+    const output = step(process.execPath, ['--import', './polyfill.mjs', 'node_modules/@deepseek-ai/cordis/bin.js'])
+    expectIn(output, '- consecutive_calls: 5')
+    expectIn(output, 'tool call timed out after 250ms')
+    expectIn(output, 'end      completed')
+  })
+}
+
+/** The rows of the root composition, the guards' replaced by those that the README shows, with a shorter script. */
+function composition() {
+  const blocks = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, block]) => parse(block))
+  const shown = blocks.find((rows) => Array.isArray(rows) && rows.some(({ name }) => name === '@loopguard/timeout-policy'))
+  if (shown === undefined) throw new Error('the README shows no list of plugins with the guards')
+  const names = new Set(shown.map(({ name }) => name))
+  const rows = parse(readFileSync(join(root, 'cordis.yml'), 'utf8')).filter(({ name }) => !names.has(name))
+  const at = rows.findIndex(({ name }) => name === '@loopguard/agent-loop')
+  rows.splice(at, 0, ...shown)
+  return rows.map((row) => {
+    if (row.name.startsWith('.')) return { ...row, name: './tools.mjs' }
+    if (row.name === '@loopguard/testkit/scripted-model') return { ...row, config: { ...row.config, script: 'script.yml' } }
+    return row
+  })
+}
+
+/** Tarballs name each other by version, which no registry knows yet. npm finds them beside each other; pnpm has to be told. */
+function overrides(manager, local) {
+  return manager === 'pnpm' ? { pnpm: { overrides: local } } : {}
+}
+
+function install(manager, step) {
+  if (manager === 'npm') step('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
+  else step(bin('pnpm'), ['install', '--reporter=append-only'])
+}
+
+function typeCheck(module, moduleResolution) {
+  const options = {
+    strict: true,
+    noEmit: true,
+    target: 'es2023',
+    lib: 'es2023',
+    types: 'node',
+    skipLibCheck: false,
+    module,
+    moduleResolution,
+  }
+  return [...Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]), 'types.ts']
+}
+
+const POLYFILL = `Promise.withResolvers ??= () => {
+  let settle
+  const promise = new Promise((resolve, reject) => (settle = { resolve, reject }))
+  return { promise, ...settle }
+}
+`
+
+function inEmptyFolder(what, body) {
+  const folder = mkdtempSync(join(tmpdir(), 'loopguard-consumer-'))
+  const step = (command, args) => {
+    const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: folder, encoding: 'utf8', timeout: 300_000 })
+    if (status !== 0) throw new Error(`${command} ${args.join(' ')}: exit ${status}\n${error?.message ?? ''}${stdout}${stderr}`)
+    return stdout
+  }
+  try {
+    body(folder, step)
+    console.log(`ok   ${what}`)
+    return []
+  } catch (error) {
+    console.log(`BAD  ${what}`)
+    return [`${what}: ${error.message}`]
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function writeJson(folder, fields) {
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module', ...fields }, undefined, 2))
+}
+
+function expectIn(output, text) {
+  if (!output.includes(text)) throw new Error(`the output lacks ${JSON.stringify(text)}:\n${output}`)
 }

@@ -1,10 +1,12 @@
 // What must be in a tarball, and what must not.
 import { builtinModules } from 'node:module'
+import { posix } from 'node:path'
+import ts from 'typescript'
 
 const REQUIRED = ['LICENSE', 'README.md', 'package.json']
 const FIELDS = ['name', 'version', 'description', 'license', 'type', 'exports', 'engines', 'files', 'sideEffects', 'keywords']
-/** What a guard's declarations may name: whatever else they pulled in would bring our event types into another harness' program. */
-const GUARD_TYPES = ['@deepseek-ai/cordis', '@deepseek-ai/schemastery']
+/** What a guard's declarations may name: whatever else they pulled in would bring our event types into another harness' program. (Of invariants, a companion names the helper, which declares nothing.) */
+const GUARD_TYPES = ['@deepseek-ai/cordis', '@deepseek-ai/schemastery', '@loopguard/invariants']
 const GUARDS = ['@loopguard/timeout-policy', '@loopguard/repeat-tool-reminder']
 
 export function checkTarball(tarball) {
@@ -27,37 +29,55 @@ function* checkManifest({ manifest, files }) {
   if (/workspace:|link:|file:|@loopguard\/source/.test(JSON.stringify(manifest))) yield 'package.json still holds workspace-only fields'
   if (manifest.private) yield 'package.json says private'
   if (manifest.scripts?.install ?? manifest.scripts?.postinstall) yield 'package.json has an install script'
-  const targets = [...Object.values(manifest.exports ?? {}), ...Object.values(manifest.bin ?? {})].flatMap((target) =>
-    typeof target === 'string' ? [target] : Object.values(target),
-  )
-  for (const target of targets)
-    if (!files.includes(target.replace(/^\.\//, ''))) yield `package.json names ${target}, which is not in the tarball`
+  for (const target of targetsOf(manifest)) if (!files.includes(target)) yield `package.json names ${target}, which is not in the tarball`
   if ('./invariant' in (manifest.exports ?? {}) !== files.includes('lib/invariant.js')) yield 'lib/invariant.js and its export go together'
 }
 
 /** Every package that a file names is one that the manifest asks for. */
 function* checkImports({ manifest, files, read }) {
-  const real = [...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.peerDependencies ?? {})]
-  for (const file of files.filter((entry) => /^lib\/.*\.(?:js|d\.ts)$/.test(entry))) {
-    const isTypes = file.endsWith('.d.ts')
-    for (const name of packagesOf(read(file))) {
-      if (builtinModules.includes(name) || name === manifest.name) continue
-      if (!real.includes(name)) yield `${file} imports ${name}, which is no dependency`
-      if (isTypes && GUARDS.includes(manifest.name) && !GUARD_TYPES.includes(name))
-        yield `${file} names ${name}: a guard's declarations bring no host`
+  const real = [...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.peerDependencies ?? {}), manifest.name]
+  for (const file of reachable(manifest, files, read)) {
+    const foreign = GUARDS.includes(manifest.name) && file.endsWith('.d.ts') ? real.filter((name) => !GUARD_TYPES.includes(name)) : []
+    for (const name of importsOf(read(file))
+      .filter((specifier) => !specifier.startsWith('.'))
+      .map(packageOf)) {
+      if (!builtinModules.includes(name) && !real.includes(name)) yield `${file} imports ${name}, which is no dependency`
+      if (foreign.includes(name)) yield `${file} names ${name}: a guard's declarations bring no host`
     }
   }
 }
 
-function packagesOf(source) {
-  const specifiers = [...source.matchAll(/(?:\bfrom|\bimport|\bmodule)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier)
-  const bare = specifiers.filter((specifier) => !specifier.startsWith('.')).map((specifier) => specifier.replace(/^node:/, ''))
-  return new Set(
-    bare.map((specifier) =>
-      specifier
-        .split('/')
-        .slice(0, specifier.startsWith('@') ? 2 : 1)
-        .join('/'),
-    ),
+/** The files that a consumer comes to from what the package exports. */
+function reachable({ exports, bin }, files, read) {
+  const found = new Set()
+  const visit = (file) => {
+    if (found.has(file) || !files.includes(file) || !/\.(?:js|d\.ts)$/.test(file)) return
+    found.add(file)
+    for (const specifier of importsOf(read(file)).filter((one) => one.startsWith('.'))) {
+      const target = posix.join(posix.dirname(file), specifier)
+      visit(file.endsWith('.d.ts') ? target.replace(/\.[jt]s$/, '.d.ts') : target)
+    }
+  }
+  for (const target of targetsOf({ exports, bin })) visit(target)
+  return found
+}
+
+function importsOf(source) {
+  const { importedFiles, ambientExternalModules = [] } = ts.preProcessFile(source, true, true)
+  return [...importedFiles.map(({ fileName }) => fileName.replace(/^node:/, '')), ...ambientExternalModules]
+}
+
+function packageOf(specifier) {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+/** Every file that the manifest sends a consumer to. */
+function targetsOf({ exports = {}, bin = {} }) {
+  const targets = [...Object.values(exports), ...Object.values(bin)].flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target),
   )
+  return targets.map((target) => target.replace(/^\.\//, ''))
 }

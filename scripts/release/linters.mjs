@@ -1,15 +1,21 @@
-// publint and attw on the tarball itself: `attw --pack` would run `npm pack`, which packs something else.
-import { spawnSync } from 'node:child_process'
+// publint and attw on the tarballs themselves: `attw --pack` would run `npm pack`, which packs something else.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { bin, root } from './tarballs.mjs'
 
-export function lint({ file }) {
-  return [
-    ...run('publint', ['run', file, '--strict']),
-    ...run('attw', [file, '--profile', 'esm-only', '--no-color', '--no-emoji', '--format', 'ascii']),
-  ]
+export async function lint({ file }) {
+  const found = await Promise.all([
+    run('publint', ['run', file, '--strict']),
+    run('attw', [file, '--profile', 'esm-only', '--no-color', '--no-emoji', '--format', 'ascii']),
+  ])
+  return found.flat()
 }
 
-function run(name, args) {
-  const { status, stdout, stderr, error } = spawnSync(bin(name), args, { cwd: root, encoding: 'utf8' })
-  return status === 0 ? [] : [`${name} said:\n${error?.message ?? ''}${stdout}${stderr}`]
+async function run(name, args) {
+  try {
+    await promisify(execFile)(bin(name), args, { cwd: root })
+    return []
+  } catch (error) {
+    return [`${name} said:\n${error.message}\n${error.stdout ?? ''}${error.stderr ?? ''}`]
+  }
 }

@@ -1,7 +1,7 @@
 // Packing with pnpm: it alone replaces `workspace:` ranges and applies `publishConfig`.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -21,17 +21,17 @@ export function pack() {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const packages = JSON.parse(text(bin('pnpm'), ['-r', 'ls', '--json', '--depth', '-1'])).filter((one) => !one.private)
-  for (const { path } of packages) text(bin('pnpm'), ['pack', '--pack-destination', folder], { cwd: path })
-  return readdirSync(folder)
-    .map((file) => join(folder, file))
-    .map((file) => ({
-      file,
-      bytes: statSync(file).size,
-      files: text('tar', ['-tzf', file])
-        .trim()
-        .split('\n')
-        .map((entry) => entry.replace(/^package\//, '')),
-      read: (entry) => text('tar', ['-xzOf', file, `package/${entry}`]),
-      manifest: JSON.parse(text('tar', ['-xzOf', file, 'package/package.json'])),
-    }))
+  text(bin('pnpm'), ['-r', ...packages.map(({ name }) => `--filter=${name}`), 'pack', '--pack-destination', folder])
+  return readdirSync(folder).map((name) => open(join(folder, name)))
+}
+
+function open(file) {
+  const contents = file.replace(/\.tgz$/, '')
+  mkdirSync(contents)
+  text('tar', ['-xzf', file, '-C', contents])
+  const read = (entry) => readFileSync(join(contents, 'package', entry), 'utf8')
+  const files = readdirSync(join(contents, 'package'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(join(contents, 'package'), join(entry.parentPath, entry.name)))
+  return { file, bytes: statSync(file).size, files, read, manifest: JSON.parse(read('package.json')) }
 }

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { main } from '../src/main.ts'
 import { type Ended, folder, ROOT, run } from './cli.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
 const written = { out: '', err: '' }
 
@@ -74,7 +77,7 @@ describe('asking', () => {
   it.each([
     [['--help'], 'Exit codes: 0 every turn completed'],
     [['replay', '--help'], '--thresholds <counts>'],
-    [['--version'], '0.1.0'],
+    [['--version'], version],
   ])('exits with 0 and answers on standard output: loopguard %j', async (args, answer) => {
     const { code, out, err } = await here(args)
     expect({ code, err }).toEqual({ code: 0, err: '' })
