@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml'
 import { CompositionError } from './faults.ts'
 import { nearest } from './nearest.ts'
 
@@ -70,7 +70,8 @@ class Sheet {
       )
   }
 
-  rows(list: unknown): Row[] {
+  rows(node: unknown): Row[] {
+    const list = this.resolved(node)
     if (!isSeq(list)) {
       this.complain(offsetOf(list), `expected a list of rows, each with a \`name\`, got ${shown(list)}`)
       return []
@@ -78,14 +79,16 @@ class Sheet {
     return list.items.flatMap((item) => this.row(item) ?? [])
   }
 
-  private row(item: unknown): Row | undefined {
+  private row(node: unknown): Row | undefined {
     const number = ++this.count
+    const item = this.resolved(node)
     if (!isMap(item)) {
       this.complain(offsetOf(item), `row ${number}: expected a map with a \`name\`, got ${shown(item)}`)
       return undefined
     }
     this.checkKeys(item, number)
-    const row = item.toJS(this.document) as Partial<Row>
+    const row = this.valueOf(item, number)
+    if (row === undefined) return undefined
     const { name, group } = row
     if (typeof name !== 'string' || name.trim() === '') {
       this.complain(
@@ -116,6 +119,19 @@ class Sheet {
     if (first !== undefined) this.complain(offsetOf(node ?? item), `row ${number}: the id "${id}" is taken by the row at ${first}`)
     this.seen.set(id, place)
     return id
+  }
+
+  private valueOf(item: YAMLMap, number: number): Partial<Row> | undefined {
+    try {
+      return item.toJS(this.document) as Partial<Row>
+    } catch (error) {
+      this.complain(offsetOf(item), `row ${number}: ${(error as Error).message}`)
+      return undefined
+    }
+  }
+
+  private resolved(node: unknown): unknown {
+    return isAlias(node) ? node.resolve(this.document) : node
   }
 
   private placeOf(offset: number): string {

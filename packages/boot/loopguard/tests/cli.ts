@@ -25,12 +25,12 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-type Child = ResultPromise<{ reject: false; env: Record<string, string | undefined>; cwd: string; stdin: 'ignore' }>
+type Child = ResultPromise<{ reject: false; stdin: 'ignore' }>
 
 /** Starts the command as a real process, from the sources or from `lib`, with no colours asked for. */
 export function start(args: readonly string[], { cwd = ROOT, env = {} }: ChildOptions = {}): Child {
   const plain = { NO_COLOR: undefined, FORCE_COLOR: undefined, NODE_OPTIONS: undefined, ...env }
-  return execa(process.execPath, [...COMMAND, ...args], { reject: false, env: plain, cwd, stdin: 'ignore' })
+  return execa({ env: plain, cwd })(process.execPath, [...COMMAND, ...args], { reject: false, stdin: 'ignore' }) as unknown as Child
 }
 
 export interface Ended {

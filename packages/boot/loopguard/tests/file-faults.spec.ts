@@ -47,6 +47,7 @@ describe('a composition file', () => {
     ['- { id: [a], name: x }\n', ['  cordis.yml:1:9: row 1: expected `id` to be text without a colon, got a list']],
     ['- { id: "a:b", name: x }\n', ['  cordis.yml:1:9: row 1: expected `id` to be text without a colon, got "a:b"']],
     ['- { name: g, group: true, config: 1 }\n', ['  cordis.yml:1:35: expected a list of rows, each with a `name`, got 1']],
+    ['- { name: x, config: *nobody }\n', ['  cordis.yml:1:3: row 1: Unresolved alias (the anchor must be set before the alias): nobody']],
     ['- { name: x, name: y }\n', ['  cordis.yml:1:14: Map keys must be unique']],
     ['- name: !what x\n', ['  cordis.yml:1:9: Unresolved tag: !what']],
     [
@@ -71,6 +72,14 @@ describe('a composition file', () => {
   it('keeps expressions for the loader, and text that other YAML versions take for something else', async () => {
     expect(await read('- { name: a, disabled: !!js "1 > 2", config: { on: yes, at: 012 } }\n')).toEqual([
       { id: 'row-1', name: 'a', disabled: { __jsExpr: '1 > 2' }, config: { on: 'yes', at: 12 } },
+    ])
+  })
+
+  it('may use anchors', async () => {
+    expect(await read('- &row { name: a, config: &config { b: 1 } }\n- *row\n- { id: c, name: c, config: *config }\n')).toEqual([
+      { id: 'row-1', name: 'a', config: { b: 1 } },
+      { id: 'row-2', name: 'a', config: { b: 1 } },
+      { id: 'c', name: 'c', config: { b: 1 } },
     ])
   })
 

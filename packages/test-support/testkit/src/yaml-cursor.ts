@@ -25,7 +25,7 @@ export class YamlCursor {
 
   constructor(source: Source, node: unknown, near?: Node) {
     this.source = source
-    this.node = isAlias(node) ? node.resolve(source.document) : node
+    this.node = isAlias(node) ? (node.resolve(source.document) ?? node) : node
     this.near = hasRange(node) ? node : near
   }
 
@@ -115,6 +115,8 @@ export class YamlCursor {
 
   private shown(): string {
     if (this.kind !== 'scalar') return `a ${this.kind}`
+    if (isAlias(this.node)) return `\`*${this.node.source}\`, which nothing is named`
+    if (typeof this.scalar === 'number') return String(this.scalar)
     return this.node === undefined || this.node === null ? 'nothing' : (JSON.stringify(this.scalar)?.slice(0, 80) ?? 'nothing')
   }
 }
