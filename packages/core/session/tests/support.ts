@@ -46,6 +46,16 @@ export function codeThrownBy(act: () => unknown): string | undefined {
   return codeOf(thrownBy(act))
 }
 
+/** The code of a refusal; undefined when there was none. */
+export function outcomeOf(act: () => unknown): string | undefined {
+  try {
+    act()
+    return undefined
+  } catch (refused) {
+    return codeOf(refused) ?? String(refused)
+  }
+}
+
 /** What a promise rejects with. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<Error & { code?: string }> {
   const outcome = await promise.then(

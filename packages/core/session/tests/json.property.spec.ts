@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { codeThrownBy, outcomeOf, linesOf, storeIn, storyOf, tempDir, thrownBy } from './support.ts'
+
+/** JSON of any shape: own `__proto__` keys, lone surrogates, extreme numbers. */
+const anyJson = fc.jsonValue({ stringUnit: 'binary', maxDepth: 6 })
+const keys = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString', '', 'a b', '\ud83d'), fc.string())
+const anyData = fc.oneof(anyJson, fc.dictionary(keys, anyJson, { noNullPrototype: true }))
+
+it('any JSON data comes back from the file as it went in', async () => {
+  const directory = tempDir()
+  const store = await storeIn(directory)
+  let number = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyData, { minLength: 1, maxLength: 8 }), async (list) => {
+      const id = `s${number++}`
+      const session = store.create(id)
+      for (const data of list) session.append('test/note', data)
+      session.close()
+      const loaded = await store.load(id)
+      loaded.close()
+      expect(isDeepStrictEqual(loaded.events, session.events)).toBe(true)
+      // `-0` is `0` in JSON, in the log and in its file alike.
+      expect(storyOf(loaded).map(([, data]) => JSON.stringify(data))).toEqual(list.map((data) => JSON.stringify(data)))
+    }),
+    { numRuns: 200 },
+  )
+}, 60_000)
+
+it('an own __proto__ is a key like any other', async () => {
+  const store = await storeIn(tempDir())
+  const session = store.create('a')
+  session.append('test/note', JSON.parse('{"__proto__":{"a":1}}'))
+  session.close()
+  const loaded = await store.load('a')
+  expect(JSON.stringify(loaded.events[1]?.data)).toBe('{"__proto__":{"a":1}}')
+})
+
+function nested(depth: number): unknown {
+  let value: unknown = 'inside'
+  for (let level = 0; level < depth; level++) value = { a: value }
+  return value
+}
+
+it('data that is too deep for a line is refused before the commit, and the session goes on', async () => {
+  const directory = tempDir()
+  const session = (await storeIn(directory)).create('a')
+  const error = thrownBy(() => session.append('test/note', nested(100_000)))
+  expect([error.code, error.message]).toEqual([
+    'SESSION_EVENT_TOO_DEEP',
+    '"test/note": the data is nested too deeply for a line of the log',
+  ])
+  session.append('test/note', 'after')
+  expect(storyOf(session)).toEqual([['test/note', 'after']])
+  expect(linesOf(directory, 'a')).toHaveLength(2)
+}, 60_000)
+
+it('what can be written can be read, however deep', async () => {
+  const store = await storeIn(tempDir())
+  const session = store.create('a')
+  let depth = 16_000
+  while (outcomeOf(() => session.append('test/note', nested(depth))) !== undefined) depth = depth / 2
+  session.close()
+  expect(depth).toBeGreaterThan(500)
+  const loaded = await store.load('a')
+  expect(loaded.events).toHaveLength(2)
+}, 60_000)
+
+it('in memory no depth is too deep', async () => {
+  const session = (await storeIn()).create('a')
+  session.append('test/note', nested(100_000))
+  expect(session.events).toHaveLength(2)
+}, 60_000)
+
+it('data that is too large for a line is refused before the commit, and the session goes on', async () => {
+  const directory = tempDir()
+  const session = (await storeIn(directory)).create('a')
+  // Half a gigabyte would do it for real.
+  const stringify = vi.spyOn(JSON, 'stringify').mockImplementationOnce(() => {
+    throw new RangeError('Invalid string length')
+  })
+  onTestFinished(() => stringify.mockRestore())
+  expect(codeThrownBy(() => session.append('test/note', 'much'))).toBe('SESSION_EVENT_TOO_LARGE')
+  session.append('test/note', 'after')
+  expect(linesOf(directory, 'a')).toHaveLength(2)
+})
