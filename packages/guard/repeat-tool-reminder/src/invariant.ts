@@ -1,5 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
-import type {} from '@loopguard/agent-loop'
+import type { Agent } from '@loopguard/agent-loop'
 import { companion, type Companion } from '@loopguard/invariants/companion'
 import type { UserMessage } from '@loopguard/llm'
 import type { SessionEvent } from '@loopguard/session'
@@ -109,10 +109,13 @@ class StepLog {
   private readonly unanswered = new Set<string>()
   private readonly called = new Set<string>()
   private readonly owed = new Set<string>()
+  private agent: object | undefined
 
   /** Only calls that the loop has logged: whoever runs a call on their own account keeps its contexts. */
-  expect({ callId }: ToolExecution, reminders: readonly UserMessage[]): void {
-    if (this.called.has(callId)) for (const { id } of reminders) this.owed.add(id)
+  expect({ callId, agent }: ToolExecution, reminders: readonly UserMessage[]): void {
+    if (!this.called.has(callId)) return
+    this.agent = agent
+    for (const { id } of reminders) this.owed.add(id)
   }
 
   next(event: SessionEvent): string | undefined {
@@ -132,6 +135,8 @@ class StepLog {
         this.owed.delete(event.data.id)
         return undefined
       case 'step/end': {
+        // Another harness may hand contexts to the inbox, from which the next step claims and logs them.
+        for (const { id } of (this.agent as Partial<Agent> | undefined)?.inbox?.nextStep ?? []) this.owed.delete(id)
         const missing = this.owed.size
         for (const set of [this.unanswered, this.called, this.owed]) set.clear()
         return missing === 0 ? undefined : `the step ends without ${missing} of the reminders that its results showed`
