@@ -1,4 +1,4 @@
-import { closeSync, constants, ftruncateSync, lstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, truncateSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { SessionId } from '@loopguard/llm'
 import type { SessionEvent } from './events.ts'
@@ -68,7 +68,8 @@ function openAt(file: string, size: number): OpenFile {
   let fd: number | undefined
   try {
     fd = openSync(file, size === 0 ? 'a' : constants.O_WRONLY | constants.O_APPEND)
-    ftruncateSync(fd, size)
+    // By its path: a descriptor for appending cannot do it on every system.
+    truncateSync(file, size)
     return { path: file, fd, size }
   } catch (cause) {
     if (fd !== undefined) closeSync(fd)

@@ -42,9 +42,19 @@ export class OpenSessions {
     })
   }
 
+  /** @throws what the first session that failed to close threw, once all are closed. */
   closeAll(): void {
     this.isClosed = true
-    for (const session of this.sessions.values()) if (!session.adopted) session.close()
+    const failures: unknown[] = []
+    for (const session of this.sessions.values()) {
+      if (session.adopted) continue
+      try {
+        session.close()
+      } catch (failure) {
+        failures.push(failure)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
   }
 
   /** Listed before its first event, so that a listener finds it; whatever refuses that event undoes it all. */

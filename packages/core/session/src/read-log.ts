@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { messageOf } from '@loopguard/llm'
 import type { SessionEvent } from './events.ts'
 import { badLog, readFailed } from './failures.ts'
@@ -18,9 +18,7 @@ const LINE_BREAK = 0x0a
  * @throws HarnessError `BAD_LOG` for a whole line that is no valid event, `SESSION_READ_FAILED`.
  */
 export async function readLog(file: string, id: string): Promise<StoredLog> {
-  const handle = await open(file).catch((cause: unknown) => {
-    throw readFailed(file, cause)
-  })
+  const handle = await openFile(file)
   try {
     const events: SessionEvent[] = []
     let size = 0
@@ -32,6 +30,16 @@ export async function readLog(file: string, id: string): Promise<StoredLog> {
   } finally {
     await handle.close()
   }
+}
+
+/** Opening what is no regular file may never come back, and reading it may never end. */
+async function openFile(file: string): Promise<FileHandle> {
+  try {
+    if ((await stat(file)).isFile()) return await open(file)
+  } catch (cause) {
+    throw readFailed(file, cause)
+  }
+  throw badLog(file, 1, 'it is no regular file')
 }
 
 function eventOf(line: Uint8Array, seq: number, id: string, file: string): SessionEvent {

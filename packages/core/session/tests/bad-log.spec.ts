@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { rejectionOf, storeIn, storyOf, tempDir } from './support.ts'
+import { codeThrownBy, rejectionOf, storeIn, storyOf, tempDir } from './support.ts'
 
 const start = '{"seq":0,"time":1,"type":"session/start","data":{"version":1,"id":"a"}}'
 const turn = '{"seq":1,"time":2,"type":"turn/start","data":{"turn":1}}'
@@ -76,10 +77,16 @@ it('line ends of another system, and fields of a newer writer, do no harm', asyn
   expect(session.events[1]).toEqual(JSON.parse(note))
 })
 
-it('a folder in the place of the log is an error that names it', async () => {
+it.each([
+  ['a folder', (path: string) => mkdirSync(path)],
+  ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+  ['an endless device', (path: string) => symlinkSync('/dev/zero', path)],
+])('%s in the place of the log is BAD_LOG, and nobody waits for it', async (_what, make) => {
   const directory = tempDir()
   const store = await storeIn(directory)
-  mkdirSync(join(directory, 'a.jsonl'))
+  make(join(directory, 'a.jsonl'))
   const error = await rejectionOf(store.load('a'))
-  expect(error).toMatchObject({ code: 'SESSION_READ_FAILED', message: expect.stringContaining(join(directory, 'a.jsonl')) })
+  expect([error.code, error.message]).toEqual(['BAD_LOG', `${join(directory, 'a.jsonl')}:1: it is no regular file`])
+  expect(codeThrownBy(() => store.create('a'))).toBe('SESSION_EXISTS')
+  expect(readdirSync(directory)).toEqual(['a.jsonl'])
 })

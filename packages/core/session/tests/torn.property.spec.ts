@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Invariants from '@loopguard/invariants'
+import * as companion from '@loopguard/session/invariant'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { conversations, faultsIn } from './conversation.ts'
-import { assistant, type Entry, linesOf, resultOf, storeIn, tempDir, user, write } from './support.ts'
+import { assistant, type Entry, hostWith, linesOf, resultOf, storeIn, tempDir, user, write } from './support.ts'
 
 /** Writes a log of its own, and returns its bytes and how many of them each event ends at. */
 async function logOf(entries: readonly Entry[]): Promise<{ bytes: Buffer; ends: number[]; events: readonly unknown[] }> {
@@ -46,7 +48,11 @@ it('a file that was cut at any byte loses no whole line, and loads as a valid lo
 
 it('any conversation that was cut at any byte is closed: it nests, every call is answered once, and a second load adds nothing', async () => {
   const directory = tempDir()
-  const store = await storeIn(directory)
+  const ctx = await hostWith({ directory })
+  // The companion judges each closing event with rules of its own.
+  await ctx.plugin(Invariants, {})
+  await ctx.plugin(companion)
+  const store = ctx.sessions
   await fc.assert(
     fc.asyncProperty(conversations, fc.double({ min: 0, max: 1, noNaN: true }), async (entries, share) => {
       const { bytes, ends, events } = await logOf(entries)
@@ -70,4 +76,5 @@ it('any conversation that was cut at any byte is closed: it nests, every call is
     }),
     { numRuns: 150 },
   )
+  expect(ctx.get('invariants')?.violations).toEqual([])
 }, 60_000)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { HarnessError } from '@loopguard/llm'
 import { expect, it, onTestFinished } from 'vitest'
 import { runProgram } from './programs/run.ts'
-import { codeOfRejection, codeThrownBy, linesOf, storeIn, storyOf, tempDir, thrownBy, write } from './support.ts'
+import { codeOfRejection, codeThrownBy, hostWith, linesOf, storeIn, storyOf, tempDir, thrownBy, write } from './support.ts'
 
 /** The descriptor by which this process has the file open. */
 function descriptorOf(file: string): number {
@@ -45,6 +45,16 @@ it('a file that the system fails to close is SESSION_WRITE_FAILED, and everythin
   expect(codeThrownBy(() => session.close())).toBe('SESSION_WRITE_FAILED')
   session.close()
   expect([session.closed, store.get('a'), readdirSync(directory)]).toEqual([true, undefined, ['a.jsonl']])
+})
+
+it('unloading closes every session, also after one that fails to close', async () => {
+  const directory = tempDir()
+  const ctx = await hostWith({ directory })
+  const sessions = [ctx.sessions.create('a'), ctx.sessions.create('b')]
+  closeSync(descriptorOf(join(directory, 'a.jsonl')))
+  await ctx.fiber.dispose()
+  expect(sessions.map(({ closed }) => closed)).toEqual([true, true])
+  expect(readdirSync(directory).toSorted()).toEqual(['a.jsonl', 'b.jsonl'])
 })
 
 it('on a full disk the half line is cut off, the failure says so, and what was committed can be loaded', async () => {
