@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Context } from '@deepseek-ai/cordis'
+import { CallId } from '@loopguard/llm'
+import * as timeoutPolicy from '@loopguard/timeout-policy'
+import ToolRuntime, { type ToolDefinition } from '@loopguard/tools'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import * as bad from '../docs/samples/bad-tool.ts'
+import { retryInside, retryOutside } from '../docs/samples/composition-order.ts'
+import * as good from '../docs/samples/good-tool.ts'
+import { happenings } from '../docs/samples/troubleshooting.ts'
+import { docs, read } from './support/docs.ts'
+
+it('every sample on a page is a file of docs/samples, to the letter, and each file but that of the troubleshooting is shown', async () => {
+  const pages = await docs()
+  const blocks = pages.flatMap(({ text }) => [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code))
+  const samples = new URL('../docs/samples/', import.meta.url)
+  const names = (await readdir(samples)).filter((name) => name !== 'troubleshooting.ts')
+  const files = await Promise.all(names.map((name) => readFile(new URL(name, samples), 'utf8')))
+  expect(new Set(blocks)).toEqual(new Set(files))
+})
+
+it('getting started: the conversation is the one on the page', async () => {
+  const { conversation, ctx } = await import('../docs/samples/getting-started.ts')
+  const page = await read('docs/getting-started.md')
+  const [, shown] = /```text\n(.*?)```/s.exec(page) ?? []
+  expect(`${conversation.join('\n')}\n`).toBe(shown)
+  await ctx.fiber.dispose()
+})
+
+it('composition: what each order comes to is what the page says', async () => {
+  const page = await read('docs/composition.md')
+  expect(page).toContain(`\`${await retryOutside()}\``)
+  expect(page).toContain(`\`${await retryInside()}\``)
+})
+
+describe('writing tools', () => {
+  /** Answers when told to; says when a connection was closed before that. */
+  async function slowServer() {
+    let answer = (): void => {}
+    let closed = (): void => {}
+    const gone = new Promise<void>((resolve) => (closed = resolve))
+    const server = createServer((request, response) => {
+      if (request.url === '/warm') return void response.end()
+      answer = () => response.end('a page')
+      response.on('close', () => !response.writableFinished && closed())
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    // The first fetch of a process loads the client, which may take longer than the budget of the tool.
+    await (await fetch(`${url}warm`)).text()
+    return { url, answer: () => answer(), gone }
+  }
+
+  async function fetchWith(tool: ToolDefinition<{ url: string }>, url: string) {
+    const ctx = new Context()
+    onTestFinished(() => ctx.fiber.dispose())
+    await ctx.plugin(ToolRuntime)
+    await ctx.plugin(timeoutPolicy)
+    ctx.tools.register(tool)
+    const { signal } = new AbortController()
+    return ctx.tools.execute({ callId: CallId('1'), name: 'fetch_page', arguments: { url }, signal })
+  }
+
+  const timedOut = [{ type: 'text', text: 'Error: tool call timed out after 100ms' }]
+
+  it('the good tool ends with its budget, and the server sees the connection close', async () => {
+    const server = await slowServer()
+    expect((await fetchWith(good.fetchPage, server.url)).content).toEqual(timedOut)
+    await server.gone
+  })
+
+  it('the bad tool ends with the same text, but not before the server has answered', async () => {
+    const server = await slowServer()
+    let ended = false
+    const call = fetchWith(bad.fetchPage, server.url).finally(() => (ended = true))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(ended).toBe(false)
+    server.answer()
+    expect((await call).content).toEqual(timedOut)
+  })
+})
+
+it('troubleshooting: each heading is what is said when it happens, to the letter', async () => {
+  const page = await read('docs/troubleshooting.md')
+  const headings = [...page.matchAll(/^## `` ?(.+?) ?``$/gm)].map(([, message]) => message)
+  const said = await Promise.all(Object.values(happenings).map((happen) => happen()))
+  const wanted = headings.filter((heading) => heading !== undefined)
+  for (const message of said) expect(wanted.some((heading) => message.includes(heading)), message).toBe(true)
+  expect(wanted).toHaveLength(said.length)
+})
