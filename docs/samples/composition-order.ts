@@ -26,7 +26,9 @@ export async function run(plugins: readonly Plugin[]): Promise<string> {
     parameters: {},
     timeoutMs: 30,
     execute: (_args, { signal }) =>
-      ++attempts === 1 ? new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))) : 'at last',
+      ++attempts === 1
+        ? new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+        : 'at last',
   })
   const { signal } = new AbortController()
   const { content } = await ctx.tools.execute({ callId: CallId('1'), name: 'flaky', arguments: {}, signal })

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { filesBelow, read } from './support/docs.ts'
+
+const OWNERS: Readonly<Record<string, string>> = {
+  timeout: 'packages/util/timeout',
+  llm: 'packages/core/llm',
+  session: 'packages/core/session',
+  tools: 'packages/core/tools',
+  'agent-loop': 'packages/core/agent-loop',
+  'timeout-policy': 'packages/guard/timeout-policy',
+  'repeat-tool-reminder': 'packages/guard/repeat-tool-reminder',
+  invariants: 'packages/runtime-diagnostics/invariants',
+  testkit: 'packages/test-support/testkit',
+  loopguard: 'packages/boot/loopguard',
+}
+
+/** Constants that look like a code of ours: Node's own codes, and variables of the environment. */
+const NO_CODES = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'NO_COLOR', 'FORCE_COLOR'])
+const ONE_WORD = ['ABORTED', 'BLOCKED', 'CANCELLED', 'DENIED', 'INVARIANT']
+
+async function codesOf(folder: string): Promise<Set<string>> {
+  const sources = await Promise.all((await filesBelow(`${folder}/src/`, '.ts')).map(read))
+  const code = new RegExp(`'([A-Z]+(?:_[A-Z]+)+|${ONE_WORD.join('|')})'`, 'g')
+  return new Set(
+    sources.flatMap((source) => [...source.matchAll(code)].map(([, found]) => found as string)).filter((found) => !NO_CODES.has(found)),
+  )
+}
+
+const rows = [...(await read('docs/error-codes.md')).matchAll(/^\| `(\w+)` \| ([\w-]+) \|/gm)].map(([, code, owner]) => ({
+  code: code as string,
+  owner: owner as string,
+}))
+
+it('every code has one row', () => {
+  expect(rows.map(({ code }) => code).toSorted()).toEqual([...new Set(rows.map(({ code }) => code))].toSorted())
+})
+
+it('every code of the sources has a row, and every row a code in the sources of its owner', async () => {
+  const given = new Map(await Promise.all(Object.entries(OWNERS).map(async ([owner, folder]) => [owner, await codesOf(folder)] as const)))
+  const listed = new Set(rows.map(({ code }) => code))
+  for (const [owner, codes] of given) for (const code of codes) expect(listed.has(code), `${code}, used in ${owner}`).toBe(true)
+  for (const { code, owner } of rows) expect(given.get(owner)?.has(code), `${code}, owned by ${owner}`).toBe(true)
+})
