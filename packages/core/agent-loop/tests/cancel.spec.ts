@@ -252,7 +252,7 @@ describe('a cancel', () => {
       const agent = harness.agent()
       harness.ctx.on('session/event', async (_session, event) => {
         if (event.type !== 'turn/end' || event.data.turn !== 1) return
-        for (let tick = 0; tick < delay; tick++) await undefined
+        for (let tick = 0; tick < delay; tick++) await Promise.resolve()
         agent.cancel()
         cancelled.open()
       })

@@ -257,7 +257,7 @@ describe('sending from inside a listener', () => {
       const sent = gate()
       harness.ctx.on('session/event', async (_session, event) => {
         if (event.type !== 'turn/end' || event.data.turn !== 1) return
-        for (let tick = 0; tick < delay; tick++) await undefined
+        for (let tick = 0; tick < delay; tick++) await Promise.resolve()
         agent.followup(userMessage('late'))
         sent.open()
       })

@@ -212,7 +212,7 @@ describe('ctx.agentLoop.resume', () => {
     }
     const host = await fileHost({ directory: directory.path })
     const resumed = host.ctx.agentLoop.resume(id, options)
-    await Promise.all([expect(resumed).rejects.toThrow(), host.ctx.fiber.dispose()])
+    await Promise.all([expect(resumed).rejects.toMatchObject({ code: 'SESSION_STORE_CLOSED' }), host.ctx.fiber.dispose()])
     await using again = await fileHost({ directory: directory.path })
     await again.ctx.agentLoop.resume(id, options)
   })

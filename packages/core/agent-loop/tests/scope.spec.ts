@@ -126,7 +126,7 @@ describe('a child', () => {
     await using harness = await createHarness()
     const parent = harness.agent({ id: 'parent' })
     await parent.dispose()
-    expect(() => parent.ctx.agentLoop.create(SessionId('child'), options)).toThrow()
+    expect(() => parent.ctx.agentLoop.create(SessionId('child'), options)).toThrow('cannot create effect on inactive context')
     expect([harness.ctx.agentLoop.list(), harness.ctx.sessions.list()]).toEqual([[], []])
     harness.agent({ id: 'child' })
   })

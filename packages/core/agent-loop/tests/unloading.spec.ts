@@ -114,3 +114,20 @@ describe('a loop that comes back', () => {
     await ctx.fiber.dispose()
   })
 })
+
+describe('a loop that is unloading or gone', () => {
+  it('makes no agent, and leaves no session open and no id taken', async () => {
+    const { ctx, parts, more } = await midTurn()
+    const { agentLoop } = ctx
+    const make = () => agentLoop.create(SessionId('b'), { provider: 'scripted', model: 'scripted' })
+    const unloaded = parts['agentLoop']!.dispose()
+    expect(make).toThrow('cannot create effect on inactive context')
+    more.open()
+    await unloaded
+    expect(make).toThrow('cannot create effect on inactive context')
+    expect(agentLoop.list()).toEqual([])
+    expect(ctx.sessions.list()).toEqual([])
+    ctx.sessions.create('b')
+    await ctx.fiber.dispose()
+  })
+})

@@ -106,7 +106,7 @@ describe('a disk that fails in mid-turn', () => {
           'slow',
           async (_args, { callId }) => {
             if (callId === 'call_4') breakDisk(directory.path)
-            for (let tick = 0; tick < 50; tick++) await undefined
+            for (let tick = 0; tick < 50; tick++) await Promise.resolve()
             settled++
             return 'ok'
           },

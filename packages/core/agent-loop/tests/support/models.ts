@@ -1,19 +1,18 @@
 import { LlmAdapter, type LlmRequest, type SessionId, type StreamChunk } from '@loopguard/llm'
-import { ScriptedModel, type ScriptEntry } from '@loopguard/testkit'
 
-/** A script for each session, so that many agents share one host. */
+type Source = (request: LlmRequest) => AsyncIterable<StreamChunk>
+
+/** A model for each session, so that many agents share one host. */
 export class Models extends LlmAdapter {
-  private readonly models = new Map<SessionId, ScriptedModel>()
+  private readonly sources = new Map<SessionId, Source>()
 
-  give(session: SessionId, script: readonly ScriptEntry[]): ScriptedModel {
-    const model = new ScriptedModel(script)
-    this.models.set(session, model)
-    return model
+  give(session: SessionId, source: Source): void {
+    this.sources.set(session, source)
   }
 
   stream(request: LlmRequest): AsyncIterable<StreamChunk> {
-    const model = this.models.get(request.sessionId)
-    if (model === undefined) throw new Error(`no script for session ${request.sessionId}`)
-    return model.stream(request)
+    const source = this.sources.get(request.sessionId)
+    if (source === undefined) throw new Error(`no model for session ${request.sessionId}`)
+    return source(request)
   }
 }

@@ -13,6 +13,8 @@ export interface Phase {
   readonly after: readonly string[]
   /** The claimed message has not entered the log at this phase. */
   readonly unentered?: true
+  /** What is awaited follows the signal: an abort ends it. */
+  readonly endsByItself?: true
   build(reached: Gate, more: Gate): HarnessOptions
   prepare?(harness: Harness, agent: Agent, reached: Gate, more: Gate): void
 }
@@ -43,6 +45,7 @@ export const phases: readonly Phase[] = [
   },
   {
     name: 'before the first chunk',
+    endsByItself: true,
     before: opening,
     after: ['end 1.1'],
     build: (reached) => ({
@@ -56,6 +59,7 @@ export const phases: readonly Phase[] = [
   },
   {
     name: 'mid-stream',
+    endsByItself: true,
     before: opening,
     after: ['model so far (interrupted)', 'end 1.1'],
     build: (reached, more) => ({ adapter: new Streams(pausing('so far', reached, more)) }),
@@ -80,6 +84,7 @@ export const phases: readonly Phase[] = [
   },
   {
     name: 'during an approval',
+    endsByItself: true,
     before: [...opening, 'model [call_1 look({})] [call_2 look({})]'],
     after: [
       'call call_1',

@@ -50,6 +50,8 @@ function line(event: SessionEvent, names: ReadonlyMap<string, string>): string {
       return `queued ${event.data.target}: ${words(event.data.message)}`
     case 'inbox/removed':
       return `${event.data.cause}: ${event.data.ids.map((id) => names.get(id) ?? id).join(', ')}`
+    default:
+      return (event as SessionEvent).type
   }
 }
 
