@@ -1,0 +1,47 @@
+// All figures, in one run: `npm run bench`, or `npm run bench -- identity loop` for some of them. `--full` takes the published
+// harness through ten thousand steps as well, which takes minutes. Each suite runs in a process of its own, with a collector that can be called.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { plot } from './plot.mjs'
+import { tableOf } from './table.mjs'
+
+const SUITES = ['deadlines', 'identity', 'patterns', 'pipeline', 'loop', 'agents', 'invariants']
+const words = process.argv.slice(2)
+const full = words.includes('--full')
+const wanted = words.filter((word) => !word.startsWith('--'))
+for (const word of wanted) {
+  if (SUITES.includes(word)) continue
+  console.error(`bench: there is no suite "${word}", only ${SUITES.join(', ')}`)
+  process.exit(2)
+}
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const results = `${here}results/`
+mkdirSync(results, { recursive: true })
+const machine = {
+  node: process.version,
+  platform: `${process.platform} ${process.arch}`,
+  processor: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
+  date: new Date().toISOString().slice(0, 10),
+}
+console.log(`${machine.node}, ${machine.platform}, ${machine.processor}`)
+
+let failed = false
+for (const suite of wanted.length > 0 ? wanted : SUITES) {
+  const file = `${results}${suite}.json`
+  const { status } = spawnSync(process.execPath, ['--expose-gc', `${here}suites/${suite}.mjs`, file, ...(full ? ['--full'] : [])], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  if (status !== 0) {
+    console.error(`bench: suite ${suite} failed`)
+    failed = true
+    continue
+  }
+  const report = { ...JSON.parse(readFileSync(file, 'utf8')), machine }
+  writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
+  console.log(`\n${tableOf(report)}`)
+  if (suite === 'loop') writeFileSync(`${here}../docs/loop-time-per-step.svg`, plot(report))
+}
+process.exit(failed ? 1 : 0)

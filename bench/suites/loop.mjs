@@ -1,0 +1,83 @@
+// Steps of one turn, one tool call each: speed, how the time per step grows, and heap per step.
+import * as ours from '../hosts/ours.mjs'
+import * as published from '../hosts/published.mjs'
+import { bytes, full, heap, report, times, us } from '../measure.mjs'
+
+const SIZES = [100, 1_000, 3_000, 10_000]
+const BUCKET = 100
+
+/** A model that makes a call, each with other arguments, until it has made `steps`. */
+function script(steps) {
+  let step = 0
+  const marks = []
+  const chunksOf = () => {
+    if (step % BUCKET === 0) marks.push(performance.now())
+    if (step++ >= steps) {
+      const block = { type: 'text', text: 'done' }
+      return [
+        { type: 'block-start', index: 0, blockType: 'text' },
+        { type: 'text-delta', index: 0, text: 'done' },
+        { type: 'block-end', index: 0, block },
+        { type: 'finish', reason: { kind: 'stop' } },
+      ]
+    }
+    const id = `call-${step}`
+    const args = `{"n":${step}}`
+    return [
+      { type: 'block-start', index: 0, blockType: 'tool-call' },
+      { type: 'tool-call-delta', index: 0, id, name: 'echo', argumentsDelta: args },
+      { type: 'block-end', index: 0, block: { type: 'tool-call', id, name: 'echo', arguments: args } },
+      { type: 'usage', usage: { inputTokens: 10, outputTokens: 5 } },
+      { type: 'finish', reason: { kind: 'tool-calls' } },
+    ]
+  }
+  return { chunksOf, marks }
+}
+
+async function run({ mount }, steps) {
+  const { chunksOf, marks } = script(steps)
+  const host = await mount({ timeout: true, remind: true, chunksOf })
+  const before = await heap()
+  const startedAt = performance.now()
+  await host.say('go')
+  const ms = performance.now() - startedAt
+  const heapPerStep = ((await heap()) - before) / steps
+  const events = host.events()
+  await host.ctx.fiber.dispose()
+  const perStep = marks.slice(1).map((mark, index) => ((mark - marks[index]) * 1e6) / BUCKET)
+  return { ns: (ms * 1e6) / steps, perStep, heapPerStep, events }
+}
+
+// Warm, so that the first size is not the one that pays for the compiler.
+for (const host of [ours, published]) await run(host, 300)
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
+const rows = []
+const series = {}
+for (const steps of SIZES) {
+  const mine = await run(ours, steps)
+  const theirs = steps < 10_000 || full ? await run(published, steps) : undefined
+  series[steps] = { ours: mine.perStep, published: theirs?.perStep }
+  const rate = (ns) => `${Math.round(1e9 / ns).toLocaleString('en')} steps/s (${us(ns)} each)`
+  rows.push({
+    name: `${steps.toLocaleString('en')} steps`,
+    value: rate(mine.ns),
+    ...(theirs && { beside: rate(theirs.ns), ratio: times(theirs.ns, mine.ns) }),
+  })
+  rows.push({
+    name: `${steps.toLocaleString('en')} steps, heap per step`,
+    value: bytes(mine.heapPerStep),
+    ...(theirs && { beside: bytes(theirs.heapPerStep), ratio: times(theirs.heapPerStep, mine.heapPerStep) }),
+  })
+  if (steps === 10_000) {
+    const tenth = steps / 10 / BUCKET
+    const growth = ({ perStep }) => mean(perStep.slice(-tenth)) / mean(perStep.slice(0, tenth))
+    rows.push({
+      name: 'time per step, last thousand to first',
+      value: `${growth(mine).toFixed(2)} ×`,
+      ...(theirs && { beside: `${growth(theirs).toFixed(2)} ×` }),
+    })
+  }
+}
+report({ title: 'The loop with both guards, beside the published harness', rows, bucket: BUCKET, series })
+process.exit(0)

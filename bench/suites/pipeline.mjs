@@ -1,0 +1,47 @@
+// A trivial tool call through the pipeline: without guards, with each, with both; small and 100 KB arguments; in the same turns
+// as the published harness. And what Cordis' own dispatches take of it.
+import { Context } from '@deepseek-ai/cordis'
+import * as ours from '../hosts/ours.mjs'
+import * as published from '../hosts/published.mjs'
+import { argumentsOf, nanoseconds, perSecond, report, times, us } from '../measure.mjs'
+
+const setups = { none: {}, 'time-out': { timeout: true }, reminder: { remind: true }, both: { timeout: true, remind: true } }
+const sizes = { small: { path: 'src/index.ts', line: 3 }, '100 KB': argumentsOf(100_000) }
+const { signal } = new AbortController()
+const mounted = {}
+for (const [setup, options] of Object.entries(setups)) {
+  mounted[setup] = { ours: await ours.mount(options), published: await published.mount(options) }
+}
+
+const ctx = new Context()
+const { events } = ctx
+const dispatches = await nanoseconds({
+  dispatch: () => {
+    events.dispatch('waterfall', ['tools/pre-execute', undefined])
+    events.dispatch('waterfall', ['tools/execute', undefined])
+    events.dispatch('waterfall', ['tools/post-execute', undefined])
+    events.dispatch('emit', ['tools/result', undefined, undefined])
+  },
+})
+
+const rows = [{ name: "Cordis' four dispatches of a call, without listeners", value: us(dispatches.dispatch) }]
+const figures = {}
+for (const [size, args] of Object.entries(sizes)) {
+  const tasks = {}
+  for (const [setup, hosts] of Object.entries(mounted)) {
+    tasks[`${setup} ours`] = () => hosts.ours.call(args, signal)
+    tasks[`${setup} published`] = () => hosts.published.call(args, signal)
+  }
+  const ns = await nanoseconds(tasks, { time: 300 })
+  figures[size] = ns
+  for (const setup of Object.keys(setups)) {
+    const [a, b] = [ns[`${setup} ours`], ns[`${setup} published`]]
+    rows.push({ name: `${size}, guards: ${setup}`, value: `${us(a)} (${perSecond(a)})`, beside: us(b), ratio: times(b, a) })
+  }
+  for (const guard of ['time-out', 'reminder']) {
+    const [a, b] = ['ours', 'published'].map((host) => ns[`${guard} ${host}`] - ns[`none ${host}`])
+    rows.push({ name: `${size}, added by ${guard}`, value: us(Math.max(0, a)), beside: us(b), ratio: times(b, Math.max(1, a)) })
+  }
+}
+report({ title: 'Tool pipeline, beside the published harness', rows, figures })
+process.exit(0)
