@@ -17,7 +17,9 @@ async function faultOf(loader: RowLoader, entry: Entry, waitedMs: number | undef
   const name = entry.options.name
   const fault = (cause: string, error?: unknown): Fault => ({ row: entry.id, package: name, cause, ...(error !== undefined && { error }) })
   if (fiber === undefined) {
-    if (entry.disabled) return undefined
+    const disabled = isDisabled(entry)
+    if (disabled === true) return undefined
+    if (disabled !== false) return fault(explain(disabled.error), disabled.error)
     if (loader.failures.has(name)) return fault(explain(loader.failures.get(name)), loader.failures.get(name))
     if (loader.imported.has(name)) return fault('did not start: rows start in order, and one before it is not there yet')
     return fault(`still being imported after ${waitedMs ?? 0} ms`)
@@ -40,6 +42,15 @@ async function faultOf(loader: RowLoader, entry: Entry, waitedMs: number | undef
     case 'unloading':
     default:
       return fault(`still ${STATES[fiber.state]} after ${waitedMs ?? 0} ms: its apply() has not settled`)
+  }
+}
+
+/** What `disabled` comes to: it may be an expression, which may fail. */
+function isDisabled(entry: Entry): boolean | { readonly error: unknown } {
+  try {
+    return entry.disabled
+  } catch (error) {
+    return { error }
   }
 }
 

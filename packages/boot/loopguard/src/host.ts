@@ -70,7 +70,7 @@ interface HostResult {
   readonly additionalContexts?: readonly HostMessage[]
 }
 
-interface HostAgent {
+export interface HostAgent {
   readonly id: string
   readonly status: string
   followup(message: object): void

@@ -8,6 +8,8 @@ import { findSyntaxError } from './syntax-error.ts'
  * the order of the file, since the order of registration is meaning. Nothing is ever written to a file.
  */
 export class RowLoader extends Loader {
+  /** Under which plugins without a name of their own log. */
+  static override readonly name: string = 'loader'
   /** What went wrong with the import or the start of a row, by the name in it: the loader itself only logs it. */
   readonly failures: Map<string, unknown> = new Map()
   /** Names whose modules are there; their rows may still wait for their turn. */
@@ -22,8 +24,11 @@ export class RowLoader extends Loader {
   }
 
   override import(name: string): unknown {
+    return this.inTurn(this.load(this.file, name))
+  }
+
+  private inTurn(imported: Promise<unknown>): Promise<unknown> {
     const before = this.started
-    const imported = this.load(this.file, name)
     // It may fail before its turn comes.
     imported.catch(() => {})
     const inTurn = before.then(() => imported)
@@ -37,7 +42,7 @@ export class RowLoader extends Loader {
       const plugin: unknown = this.unwrapExports(exported)
       if (!isPlugin(plugin)) throw new NotAPlugin(plugin)
       this.imported.add(name)
-      return isTree(plugin) ? readOnly(plugin, (treeFile, treeName) => this.load(treeFile, treeName)) : exported
+      return isTree(plugin) ? readOnly(plugin, (treeFile, treeName) => this.inTurn(this.load(treeFile, treeName))) : exported
     } catch (thrown) {
       const error = thrown instanceof SyntaxError ? (findSyntaxError(file, name) ?? thrown) : thrown
       this.failures.set(name, error)

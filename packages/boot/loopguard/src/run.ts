@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
 import { compose } from './compose.ts'
 import { ErrorLog } from './error-log.ts'
-import { announceReady, loopOf } from './host.ts'
+import { announceReady, type HostAgent, loopOf } from './host.ts'
 import { Interrupts, type StopSignal } from './interrupts.ts'
 import { Outlet } from './outlet.ts'
 import { Report } from './report.ts'
@@ -53,7 +53,10 @@ export async function run({ file, rows, json, loadLimitMs }: RunOptions): Promis
     return interrupts.exitCode ?? COMPLETED
   }
   const endVigil = keepVigil(
-    () => report.calls.running(),
+    () => {
+      const calls = report.calls.running()
+      return calls.length > 0 ? calls : busy(ctx).map(({ id }) => `agent "${id}"`)
+    },
     (hanging) => notes.say(hanging.map((line) => `${line} hangs: nothing is left that could end it, no timer and no socket\n`).join('')),
   )
   void interrupts.first.then((signal) => cancelAll(ctx, signal, notes))
@@ -86,7 +89,7 @@ async function quiescence(ctx: Context): Promise<void> {
   }
 }
 
-function busy(ctx: Context): { whenIdle(): Promise<void> }[] {
+function busy(ctx: Context): HostAgent[] {
   return (
     loopOf(ctx)
       ?.list()

@@ -5,7 +5,7 @@ import type { HostEvent } from './host.ts'
 export interface Counts {
   readonly agents: number
   readonly turns: number
-  /** Turns that ended otherwise than `completed`. */
+  /** Turns that ended otherwise than `completed`, or did not end. */
   readonly unfinished: number
   readonly steps: number
   readonly calls: number
@@ -18,7 +18,7 @@ export interface Counts {
 export class Tally {
   private readonly agents = new Set<string>()
   private turns = 0
-  private unfinished = 0
+  private completed = 0
   private steps = 0
   private calls = 0
   private reminders = 0
@@ -33,7 +33,7 @@ export class Tally {
         this.turns++
         return
       case 'turn/end':
-        if (event.data.reason.kind !== 'completed') this.unfinished++
+        if (event.data.reason.kind === 'completed') this.completed++
         return
       case 'step/start':
         this.steps++
@@ -58,7 +58,7 @@ export class Tally {
   }
 
   counts(): Counts {
-    const { agents, turns, unfinished, steps, calls, reminders, timeouts, input, output } = this
-    return { agents: agents.size, turns, unfinished, steps, calls, reminders, timeouts, tokens: { input, output } }
+    const { agents, turns, completed, steps, calls, reminders, timeouts, input, output } = this
+    return { agents: agents.size, turns, unfinished: turns - completed, steps, calls, reminders, timeouts, tokens: { input, output } }
   }
 }

@@ -65,7 +65,8 @@ afterAll(() => {
 
 /** A fresh folder outside the repository, with these files in it. */
 export function folder(files: Readonly<Record<string, string>>): string {
-  const path = mkdtempSync(join(tmpdir(), 'loopguard-'))
+  // A name with all that has to be escaped in a URL.
+  const path = mkdtempSync(join(tmpdir(), 'loop guard #50%-'))
   folders.push(path)
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(path, name)), { recursive: true })

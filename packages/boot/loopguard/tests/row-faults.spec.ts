@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Ended, folder, run } from './cli.ts'
 
@@ -43,6 +44,9 @@ const COMPOSITION = `# a comment that must survive
 - id: off
   name: '@nope/none'
   disabled: true
+- id: expression
+  name: ./fine.mjs
+  disabled: !!js ctx.nobody.knows
 - id: llm
   name: '@loopguard/llm'
 - id: model
@@ -93,7 +97,8 @@ describe('a composition in which rows do not start', () => {
     ],
     [
       'a throw in apply, with its place and its cause',
-      () => `throws (./throws.mjs): boom\n    (at new apply (file://${path}/throws.mjs:1:33))\n    caused by: the disk is full`,
+      () =>
+        `throws (./throws.mjs): boom\n    (at new apply (${pathToFileURL(path).href}/throws.mjs:1:33))\n    caused by: the disk is full`,
     ],
     ['a rejection of several errors', () => `rejects (./rejects.mjs): both\n    - left`],
     ['a throw of something that is no error', () => 'text (./text.mjs): just text'],
@@ -112,6 +117,7 @@ describe('a composition in which rows do not start', () => {
     ],
     ['a plugin that disposes itself', () => 'itself (./itself.mjs): disposed itself while it was loading'],
     ['a builtin that does not exist', () => 'builtin (cordis:nope): there is no builtin "cordis:nope", only "cordis:group"'],
+    ['an expression that fails', () => 'expression (./fine.mjs): '],
     ['a row inside a group', () => 'member (./throws.mjs): boom'],
     [
       'a malformed script, with file, line, column and what was expected',
@@ -130,7 +136,7 @@ describe('a composition in which rows do not start', () => {
   })
 
   it('shows what an active row logged at error level, and each fault only once', () => {
-    expect(ended.err).toContain('fine, but worried')
+    expect(ended.err).toContain('error [loader] fine, but worried')
     expect(ended.err.match(/left/g)).toHaveLength(1)
   })
 

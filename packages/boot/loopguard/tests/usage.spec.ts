@@ -83,4 +83,11 @@ describe('asking', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toContain(answer)
   })
+
+  it('lists the options that the README lists', async () => {
+    const options = (text: string): string[] => [...new Set(text.match(/--[a-z-]+ <\w+>|--json/g))].sort()
+    await here(['run', '--help'])
+    const { out } = await here(['replay', '--help'])
+    expect(options(out)).toEqual(options(readFileSync(join(ROOT, 'packages/boot/loopguard/README.md'), 'utf8')))
+  })
 })
