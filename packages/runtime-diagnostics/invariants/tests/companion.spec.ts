@@ -3,7 +3,7 @@ import { Context, Service } from '@deepseek-ai/cordis'
 import InvariantRegistry from '@loopguard/invariants'
 import { companion, isUnloading, type InvariantFailure, type InvariantInstaller } from '@loopguard/invariants/companion'
 import { describe, expect, it } from 'vitest'
-import { boot, footprint, gate, isSettled, names, settle } from './support.ts'
+import { boot, footprint, gate, isSettled, names, provider, settle } from './support.ts'
 
 /** Checks that pings never fall. State lives in the closure. */
 const rising = (inject: string[] = []) =>
@@ -121,46 +121,46 @@ describe('a companion', () => {
 })
 
 // What the other harness' `ctx.invariants` may do: its `fail` always throws, and its disposer may or may not be thenable.
-describe('a companion in a harness with a registry of its own', () => {
-  type Fiber = PromiseLike<unknown> & { dispose(): Promise<void> }
-  const disposers: Record<string, (fiber: Fiber) => (() => unknown) | PromiseLike<() => unknown>> = {
-    'a plain disposer': (fiber) => () => fiber.dispose(),
-    'a promise of one': async (fiber) => {
-      await fiber
-      return () => fiber.dispose()
-    },
-    'a disposer that can be awaited': (fiber) => {
-      const dispose = (): Promise<void> => fiber.dispose()
-      const then: PromiseLike<() => Promise<void>>['then'] = (ok, bad) =>
-        Promise.resolve(fiber)
-          .then(() => dispose)
-          .then(ok, bad)
-      // oxlint-disable-next-line unicorn/no-thenable -- this is the shape in question
-      return Object.assign((): Promise<void> => fiber.dispose(), { then })
-    },
-  }
+type Fiber = PromiseLike<unknown> & { dispose(): Promise<void> }
+const disposers: Record<string, (fiber: Fiber) => (() => unknown) | PromiseLike<() => unknown>> = {
+  'a plain disposer': (fiber) => () => fiber.dispose(),
+  'a promise of one': async (fiber) => {
+    await fiber
+    return () => fiber.dispose()
+  },
+  'a disposer that can be awaited': (fiber) => {
+    const dispose = (): Promise<void> => fiber.dispose()
+    const then: PromiseLike<() => Promise<void>>['then'] = (ok, bad) =>
+      Promise.resolve(fiber)
+        .then(() => dispose)
+        .then(ok, bad)
+    // oxlint-disable-next-line unicorn/no-thenable -- this is the shape in question
+    return Object.assign((): Promise<void> => fiber.dispose(), { then })
+  },
+}
 
-  function foreign(shape: keyof typeof disposers, parent: string) {
-    const failures: string[] = []
-    class Foreign extends Service {
-      private readonly own: Context
-      constructor(ctx: Context) {
-        super(ctx, 'invariants')
-        this.own = ctx
-      }
-      register(packageName: string, installer: InvariantInstaller) {
-        const fail: InvariantFailure = (message) => {
-          failures.push(`${packageName}: ${message}`)
-          throw new Error(message)
-        }
-        const { inject = [] } = installer
-        const above = parent === 'caller' ? this.ctx : this.own
-        return disposers[shape]!(above.plugin({ name: packageName, inject, apply: (child: Context) => installer(child, fail) }))
-      }
+function foreign(shape: keyof typeof disposers, parent: string) {
+  const failures: string[] = []
+  class Foreign extends Service {
+    private readonly own: Context
+    constructor(ctx: Context) {
+      super(ctx, 'invariants')
+      this.own = ctx
     }
-    return { Foreign, failures }
+    register(packageName: string, installer: InvariantInstaller) {
+      const fail: InvariantFailure = (message) => {
+        failures.push(`${packageName}: ${message}`)
+        throw new Error(message)
+      }
+      const { inject = [] } = installer
+      const above = parent === 'caller' ? this.ctx : this.own
+      return disposers[shape]!(above.plugin({ name: packageName, inject, apply: (child: Context) => installer(child, fail) }))
+    }
   }
+  return { Foreign, failures }
+}
 
+describe('a companion in a harness with a registry of its own', () => {
   const kinds = Object.keys(disposers).flatMap((shape) => [[shape, 'caller'] as const, [shape, 'service'] as const])
 
   it.each(kinds)('registers, fails, is silent while it unloads, and goes: %s, child of the %s', async (shape, parent) => {
@@ -180,6 +180,42 @@ describe('a companion in a harness with a registry of its own', () => {
     expect(failures).toEqual(['@test/ping: 1 after 2'])
     expect(footprint(ctx)).toEqual(before)
   })
+})
+
+it('a check of a companion that was reloaded meanwhile judges nothing there', async () => {
+  const ctx = new Context()
+  const { Foreign, failures } = foreign('a promise of one', 'caller')
+  await ctx.plugin(Foreign)
+  const fiber = await ctx.plugin(
+    companion({
+      name: 'around-invariant',
+      packageName: '@test/around',
+      install(child, fail) {
+        child.on('test/around', async (value, next) => {
+          const result = await next()
+          if (result !== value) fail(`${result} instead of ${value}`)
+          return result
+        })
+      },
+    }),
+  )
+  const inFlight = gate()
+  const call = ctx.waterfall('test/around', 1, () => inFlight.promise.then(() => 2))
+  await fiber.restart()
+  inFlight.open()
+  expect(await call).toBe(2)
+  await expect(ctx.waterfall('test/around', 1, async () => 3)).rejects.toThrow('3 instead of 1')
+  expect(failures).toEqual(['@test/around: 3 instead of 1'])
+})
+
+it('a companion can read its services also where the registry makes the child its own', async () => {
+  const ctx = new Context()
+  await ctx.plugin(foreign('a promise of one', 'service').Foreign)
+  await provider(ctx, 5)
+  const seen: number[] = []
+  const install = (child: Context): void => void seen.push(child.marks.at)
+  await ctx.plugin(companion({ name: 'marks-invariant', packageName: '@test/marks', inject: ['marks'], install }))
+  expect(seen).toEqual([5])
 })
 
 describe('the helper', () => {
