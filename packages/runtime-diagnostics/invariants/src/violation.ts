@@ -4,7 +4,7 @@ import type { Context } from '@deepseek-ai/cordis'
 const brand = Symbol.for('@loopguard/invariants/error')
 
 /** How many violations are kept. */
-export const KEPT_VIOLATIONS = 100
+const KEPT_VIOLATIONS = 100
 
 /** A broken contract, with the package that owns the check. */
 export class InvariantError extends Error {

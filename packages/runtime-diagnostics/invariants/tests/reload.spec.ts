@@ -39,7 +39,7 @@ it('a companion reloaded a hundred times leaves the counts of listeners, effects
   expect(footprint(ctx)).toEqual(before)
   expect(names(registry)).toEqual(['@loopguard/invariants'])
   expect(registry.violations).toEqual([])
-})
+}, 60_000)
 
 it('the service reloaded a hundred times, companions in place, leaves them as they were', async () => {
   const ctx = new Context()
@@ -59,7 +59,7 @@ it('the service reloaded a hundred times, companions in place, leaves them as th
   await settle()
   expect(footprint(ctx).listeners).not.toHaveProperty('test/ping')
   await marks.dispose()
-})
+}, 60_000)
 
 it('a registration made and withdrawn a hundred times, in whatever way it ends, leaves nothing', async () => {
   const { ctx, registry } = await boot()
@@ -77,4 +77,4 @@ it('a registration made and withdrawn a hundred times, in whatever way it ends, 
   }
   expect(footprint(ctx)).toEqual(before)
   expect(names(registry)).toEqual([])
-})
+}, 60_000)

@@ -71,7 +71,7 @@ describe('the selection', () => {
       }),
       { numRuns: 100 },
     )
-  })
+  }, 60_000)
 })
 
 describe('list entries that match no registered package', () => {
