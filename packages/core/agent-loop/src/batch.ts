@@ -63,7 +63,7 @@ class Batch {
       const input: ToolExecutionInput = {
         callId: call.id,
         name: call.name,
-        arguments: snapshot(parseArguments(call.arguments)),
+        arguments: parseArguments(call.arguments),
         signal,
         agent,
       }

@@ -1,6 +1,6 @@
 import { companion, type Companion, type InvariantFailure } from '@loopguard/invariants/companion'
 import type { LlmRequest } from './runtime.ts'
-import type { StreamChunk } from './stream.ts'
+import type { ModelBlock, StreamChunk } from './stream.ts'
 
 const plugin: Companion = companion({
   name: 'llm-invariant',
@@ -14,94 +14,103 @@ const plugin: Companion = companion({
 
 export const name: string = plugin.name
 export const inject: string[] = plugin.inject
-/** Checks the grammar of the chunks that each stream yields. */
+/** Checks the grammar of the chunks that each stream yields, and that none comes after the finish. */
 export const apply: Companion['apply'] = plugin.apply
 
 async function* watch(
-  request: LlmRequest,
+  { provider, sessionId }: LlmRequest,
   stream: AsyncIterable<StreamChunk>,
   fail: InvariantFailure,
 ): AsyncGenerator<StreamChunk, void, undefined> {
   const grammar = new ChunkGrammar()
-  const where = `stream of provider "${request.provider}", session "${request.sessionId}"`
+  const judge = (complaint: string | undefined): void => {
+    if (complaint !== undefined) fail(`stream of provider "${provider}", session "${sessionId}": ${complaint}`)
+  }
   const source = stream[Symbol.asyncIterator]()
-  let behind: Promise<IteratorResult<StreamChunk>> | undefined
-  let over = false
+  let state: 'open' | 'finished' | 'over' = 'over'
   try {
     for (;;) {
+      state = 'over'
       const { done, value } = await source.next()
-      if (done === true) {
-        over = true
-        const complaint = grammar.end()
-        if (complaint !== undefined) fail(`${where}: ${complaint}`)
-        return
-      }
-      const complaint = grammar.next(value)
-      if (complaint !== undefined) fail(`${where}: ${complaint}`)
-      // A consumer stops at the finish, so what stands behind it is asked for ahead.
-      if (value.type === 'finish') {
-        behind = source.next()
-        behind.catch(() => {})
-      }
+      if (done === true) return judge(grammar.end())
+      state = 'open'
+      judge(grammar.next(value))
+      if (value.type === 'finish') state = 'finished'
       yield value
     }
   } finally {
-    const leave = (): unknown => source.return?.()
-    if (behind === undefined) {
-      if (!over) await leave()
-    } else {
-      // Only what is there at once is judged: an adapter that idles behind its finish must not hold up its consumer.
-      const late = await Promise.race([behind, patience()]).catch(() => undefined)
-      void Promise.resolve(leave()).catch(() => {})
-      if (late !== undefined && late.done !== true) fail(`${where}: a "${late.value.type}" chunk came after the finish`)
-    }
+    if (state === 'open') await source.return?.()
+    if (state === 'finished') judge(await lookBehind(source))
   }
 }
 
+/**
+ * A consumer stops at the finish, so what stands behind it must be asked for. Only what is there at once is judged: an adapter that
+ * idles there must not hold up its consumer.
+ */
+async function lookBehind(source: AsyncIterator<StreamChunk, unknown>): Promise<string | undefined> {
+  const late = await Promise.race([source.next().catch(() => END), patience()])
+  const left = Promise.resolve(source.return?.())
+  if (late === undefined) {
+    left.catch(() => {})
+    return undefined
+  }
+  await left
+  return late.done === true ? undefined : cameLate(late.value)
+}
+
+const END = { done: true, value: undefined } as const
+
 async function patience(): Promise<undefined> {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve()
   return undefined
 }
 
-interface Open {
-  readonly type: string
+function cameLate({ type }: StreamChunk): string {
+  return `a "${type}" chunk came after the finish`
+}
+
+interface Block {
+  readonly type: ModelBlock['type']
   text: string
+  id?: string
+  name?: string
+  ended: boolean
 }
 
 /** What may follow what, told anew so that the assembler is not checked against itself. */
 class ChunkGrammar {
-  private readonly open = new Map<number, Open>()
-  private readonly ended = new Set<number>()
+  private readonly blocks = new Map<number, Block>()
   private finished = false
 
   next(chunk: StreamChunk): string | undefined {
-    if (this.finished) return `a "${chunk.type}" chunk came after the finish`
+    if (this.finished) return cameLate(chunk)
     switch (chunk.type) {
       case 'block-start':
-        if (this.open.has(chunk.index) || this.ended.has(chunk.index)) return `block ${chunk.index} was started twice`
-        this.open.set(chunk.index, { type: chunk.blockType, text: '' })
+        if (this.blocks.has(chunk.index)) return `block ${chunk.index} was started twice`
+        this.blocks.set(chunk.index, { type: chunk.blockType, text: '', ended: false })
         return undefined
       case 'text-delta':
         return this.delta(chunk.index, 'text', chunk.text)
       case 'reasoning-delta':
         return this.delta(chunk.index, 'reasoning', chunk.text)
-      case 'tool-call-delta':
-        return this.delta(chunk.index, 'tool-call', chunk.argumentsDelta)
-      case 'block-end': {
-        const { block, index } = chunk
-        const complaint = this.delta(index, block.type, '')
-        if (complaint !== undefined) return complaint
-        const streamed = this.open.get(index)?.text ?? ''
-        this.open.delete(index)
-        this.ended.add(index)
-        const whole = block.type === 'tool-call' ? block.arguments : block.text
-        return streamed === '' || streamed === whole ? undefined : `block ${index} ended with another text than its deltas spell`
+      case 'tool-call-delta': {
+        const complaint = this.delta(chunk.index, 'tool-call', chunk.argumentsDelta)
+        return complaint ?? this.call(chunk.index, chunk.id, chunk.name)
       }
+      case 'block-end':
+        return this.endBlock(chunk.index, chunk.block)
       case 'usage':
         return undefined
-      case 'finish':
+      case 'finish': {
         this.finished = true
-        return undefined
+        const { kind } = chunk.reason
+        // A stream that was cut or failed may leave a block open; one that says that all is well may not.
+        const [index] = [...this.blocks].find(([, { ended }]) => !ended) ?? []
+        return index === undefined || (kind !== 'stop' && kind !== 'tool-calls')
+          ? undefined
+          : `it finished (${kind}) while block ${index} was open`
+      }
       default:
         return `unknown chunk type ${JSON.stringify((chunk as { type?: unknown }).type)}`
     }
@@ -111,11 +120,31 @@ class ChunkGrammar {
     return this.finished ? undefined : 'it ended without a finish'
   }
 
-  private delta(index: number, type: string, text: string): string | undefined {
-    const block = this.open.get(index)
-    if (block === undefined) return `block ${index} ${this.ended.has(index) ? 'has ended already' : 'was not started'}`
+  private delta(index: number, type: ModelBlock['type'], text: string): string | undefined {
+    const block = this.blocks.get(index)
+    if (block === undefined) return `block ${index} was not started`
+    if (block.ended) return `block ${index} has ended already`
     if (block.type !== type) return `block ${index} is a ${block.type}, not a ${type}`
     block.text += text
     return undefined
+  }
+
+  private call(index: number, id: string, name: string | undefined): string | undefined {
+    const block = this.blocks.get(index) as Block
+    if ((block.id ?? id) !== id) return `block ${index} is call "${block.id}", and became call "${id}"`
+    block.id = id
+    if (name !== undefined) block.name = name
+    return undefined
+  }
+
+  private endBlock(index: number, whole: ModelBlock): string | undefined {
+    const complaint = this.delta(index, whole.type, '')
+    if (complaint !== undefined) return complaint
+    const block = this.blocks.get(index) as Block
+    block.ended = true
+    if (block.text !== '' && block.text !== (whole.type === 'tool-call' ? whole.arguments : whole.text))
+      return `block ${index} ended with another text than its deltas spell`
+    if (whole.type !== 'tool-call' || ((block.id ?? whole.id) === whole.id && (block.name ?? whole.name) === whole.name)) return undefined
+    return `block ${index} ended as another call than its deltas name`
   }
 }

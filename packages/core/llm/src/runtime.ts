@@ -35,7 +35,11 @@ declare module '@deepseek-ai/cordis' {
     llm: LlmRuntime
   }
   interface Events {
-    /** Around the adapter, synchronously. @mode waterfall by position; a throw becomes a terminal `error` finish. */
+    /**
+     * Around the adapter, synchronously. What `next()` returns never throws and always finishes. It may go on behind its finish, and
+     * for as long as an adapter likes: the consumer stops there, and so should a listener that gathers chunks.
+     * @mode waterfall by position; a throw becomes a terminal `error` finish.
+     */
     'llm/stream'(request: LlmRequest, next: () => AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk>
   }
 }
@@ -95,7 +99,8 @@ export class LlmRuntime extends Service {
     const frozen = Object.isFrozen(request) ? request : Object.freeze({ ...request })
     const open = (): AsyncIterable<StreamChunk> =>
       streamOf(adapterFor(adapters, frozen).stream(frozen), `the adapter of provider "${frozen.provider}" returned no stream`)
-    return terminated(frozen, () => around(bus, frozen, () => terminated(frozen, open)))
+    // Cut at the consumer alone, so that a listener can see what an adapter sends behind its finish.
+    return terminated(frozen, 'cut', () => around(bus, frozen, () => terminated(frozen, 'pass', open)))
   }
 }
 
@@ -125,24 +130,32 @@ function streamOf(answer: AsyncIterable<StreamChunk>, complaint: string): AsyncI
   throw new HarnessError(complaint, 'BAD_STREAM')
 }
 
-/** Guarantees the one terminal finish, whatever `open` does, and hands a consumer's early exit on to the source. */
-async function* terminated(request: LlmRequest, open: () => AsyncIterable<StreamChunk>): AsyncGenerator<StreamChunk, void, undefined> {
+/**
+ * Ends with a finish, whatever `open` does: a throw becomes one, and so does an end without one. A consumer's early exit is handed on to
+ * the source. What comes after the first finish is cut off, or passed on to whoever asks for it.
+ */
+async function* terminated(
+  request: LlmRequest,
+  behindFinish: 'cut' | 'pass',
+  open: () => AsyncIterable<StreamChunk>,
+): AsyncGenerator<StreamChunk, void, undefined> {
   let finished = false
   let delivering = false
   try {
     for await (const chunk of open()) {
-      finished = chunk.type === 'finish'
+      finished ||= chunk.type === 'finish'
       delivering = true
       yield chunk
       delivering = false
-      if (finished) return
+      if (finished && behindFinish === 'cut') return
     }
   } catch (thrown) {
-    // Thrown by a source while it was being closed: its finish is out already, or its consumer has left.
+    // Thrown by a source that had finished, or while it was being closed because its consumer has left.
     if (finished || delivering) return
     yield endOf(request, failureOf(thrown, 'ADAPTER_FAILED'))
     return
   }
+  if (finished) return
   yield endOf(
     request,
     request.signal.aborted
