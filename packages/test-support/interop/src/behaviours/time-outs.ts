@@ -16,6 +16,17 @@ function untilAborted({ signal }: Pick<ToolRun, 'signal'>): Promise<string> {
   })
 }
 
+/** A body that hears the abort, and takes its time over it: it settles when `finish` is called. */
+function stubborn(): { readonly run: (call: ToolRun) => Promise<string>; readonly finish: (value: string) => void } {
+  let finish: (value: string) => void = () => undefined
+  const settled = new Promise<string>((resolve) => (finish = resolve))
+  const run = ({ signal }: ToolRun): Promise<string> => {
+    signal.addEventListener('abort', () => undefined, { once: true })
+    return settled
+  }
+  return { run, finish: (value) => finish(value) }
+}
+
 /** A behaviour on the fake clock, with the time-out policy loaded. */
 function onClock(id: string, says: string, run: (stage: Stage, clock: Clock) => Promise<void>): Behaviour {
   return {
@@ -69,8 +80,8 @@ export const timeouts: readonly Behaviour[] = [
     expect(clock.armed()).toBe(0)
   }),
   onClock('not-before', 'lets a call go on that still has a millisecond', async ({ host }, clock) => {
-    let finish: (value: string) => void = () => undefined
-    host.tool({ name: 'hang', timeoutMs: BUDGET, run: () => new Promise<string>((resolve) => (finish = resolve)) })
+    const { run, finish } = stubborn()
+    host.tool({ name: 'hang', timeoutMs: BUDGET, run })
     const call = host.call(CALL)
     await clock.pass(BUDGET - 1)
     finish('in time')
@@ -87,8 +98,8 @@ export const timeouts: readonly Behaviour[] = [
     expect(await after(clock, BUDGET, host.call(CALL))).toEqual(TIMED_OUT)
   }),
   onClock('quiescence', 'waits for the body to settle before it answers', async ({ host }, clock) => {
-    let finish: (value: string) => void = () => undefined
-    host.tool({ name: 'hang', timeoutMs: BUDGET, run: () => new Promise<string>((resolve) => (finish = resolve)) })
+    const { run, finish } = stubborn()
+    host.tool({ name: 'hang', timeoutMs: BUDGET, run })
     let answered = false
     const call = host.call(CALL).finally(() => (answered = true))
     await clock.pass(BUDGET * 10)
@@ -97,8 +108,8 @@ export const timeouts: readonly Behaviour[] = [
     expect(await call).toEqual(TIMED_OUT)
   }),
   onClock('cancel-wins', 'leaves a cancel a cancel, also when the time passes during the clean-up', async ({ host }, clock) => {
-    let finish: (value: string) => void = () => undefined
-    host.tool({ name: 'hang', timeoutMs: BUDGET, run: () => new Promise<string>((resolve) => (finish = resolve)) })
+    const { run, finish } = stubborn()
+    host.tool({ name: 'hang', timeoutMs: BUDGET, run })
     const caller = new AbortController()
     const call = host.call(CALL, { signal: caller.signal })
     await settled()
@@ -109,8 +120,8 @@ export const timeouts: readonly Behaviour[] = [
     expect(clock.armed()).toBe(0)
   }),
   onClock('timer-then-cancel', 'stays `TOOL_TIMEOUT` when a cancel follows during the clean-up', async ({ host }, clock) => {
-    let finish: (value: string) => void = () => undefined
-    host.tool({ name: 'hang', timeoutMs: BUDGET, run: () => new Promise<string>((resolve) => (finish = resolve)) })
+    const { run, finish } = stubborn()
+    host.tool({ name: 'hang', timeoutMs: BUDGET, run })
     const caller = new AbortController()
     const call = host.call(CALL, { signal: caller.signal })
     await clock.pass(BUDGET)
