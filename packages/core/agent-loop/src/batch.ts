@@ -1,4 +1,4 @@
-import { type CallId, createToolResultMessage, type MessageId, snapshot, text, type ToolCallBlock, type UserMessage } from '@loopguard/llm'
+import { type CallId, createToolResultMessage, type MessageId, text, type ToolCallBlock, type UserMessage } from '@loopguard/llm'
 import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, type Session } from '@loopguard/session'
 import type { ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
 import { parseArguments } from './arguments.ts'
