@@ -85,7 +85,7 @@ describe('whatever is sent, cancelled and disposed while whatever happens', () =
           await agent.dispose()
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, interruptAfterTimeLimit: 400_000 },
     )
   })
 })
