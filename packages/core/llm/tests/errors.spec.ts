@@ -1,0 +1,78 @@
+import { codeOf, failureOf, HarnessError, LlmError, messageOf } from '@loopguard/llm'
+import { expect, it } from 'vitest'
+
+it('a HarnessError has a code, a name and its cause', () => {
+  const cause = new Error('why')
+  const error = new HarnessError('it failed', 'IT_FAILED', { cause })
+  expect([error.name, error.message, error.code, error.cause]).toEqual(['HarnessError', 'it failed', 'IT_FAILED', cause])
+  expect(error).toBeInstanceOf(Error)
+})
+
+it('an LlmError holds its failure as frozen data, without what is not known', () => {
+  const error = new LlmError('slow down', 'RATE_LIMITED', { status: 429, retryAfterMs: 5, requestId: 'r', cause: 'c' })
+  expect(error.failure).toEqual({ message: 'slow down', code: 'RATE_LIMITED', status: 429, retryAfterMs: 5, requestId: 'r' })
+  expect([error.name, error.cause, Object.isFrozen(error.failure)]).toEqual(['LlmError', 'c', true])
+  expect(error).toBeInstanceOf(HarnessError)
+  expect(Object.keys(new LlmError('no', 'NO').failure)).toEqual(['message', 'code'])
+})
+
+it('a number that is none never gets into a failure: the log could not hold it', () => {
+  expect(new LlmError('no', 'NO', { status: Number.NaN, retryAfterMs: Number.POSITIVE_INFINITY }).failure).toEqual({
+    message: 'no',
+    code: 'NO',
+  })
+})
+
+const unshowable = Object.defineProperty({}, 'message', {
+  get: () => {
+    throw new Error('no message')
+  },
+})
+
+it.each<[string, unknown, string]>([
+  ['an error', new Error('boom'), 'boom'],
+  ['text', 'boom', 'boom'],
+  ['undefined', undefined, 'undefined'],
+  ['null', null, 'null'],
+  ['an object with a message', { message: 'boom' }, 'boom'],
+  ['an object without one', {}, '[object Object]'],
+  ['a symbol', Symbol('s'), 'Symbol(s)'],
+  ['an object that cannot be shown', Object.create(null), 'a value that cannot be shown was thrown'],
+  ['an object whose message throws', unshowable, 'a value that cannot be shown was thrown'],
+])('the message of %s', (_what, thrown, message) => {
+  expect(messageOf(thrown)).toBe(message)
+})
+
+it('the code of whatever was thrown is its text `code`, if it has one', () => {
+  expect(codeOf(new HarnessError('x', 'A'))).toBe('A')
+  expect(codeOf({ code: 'B' })).toBe('B')
+  for (const thrown of [new Error('x'), { code: 7 }, null, undefined, 'C', unshowable]) expect(codeOf(thrown)).toBeUndefined()
+  expect(
+    codeOf({
+      get code() {
+        throw new Error('no code')
+      },
+    }),
+  ).toBeUndefined()
+})
+
+it('a failure is data: of an LlmError its own, of anything else its message and code', () => {
+  const error = new LlmError('slow down', 'RATE_LIMITED', { status: 429 })
+  expect(failureOf(error, 'OTHER')).toBe(error.failure)
+  expect(failureOf(Object.assign(new Error('gone'), { code: 'ECONNRESET' }), 'OTHER')).toEqual({ message: 'gone', code: 'ECONNRESET' })
+  expect(failureOf('boom', 'OTHER')).toEqual({ message: 'boom', code: 'OTHER' })
+  expect(Object.isFrozen(failureOf('boom', 'OTHER'))).toBe(true)
+})
+
+it('an LlmError of another loaded copy of the package is known too', () => {
+  class Copy extends Error {
+    readonly failure = { message: 'slow down', code: 'RATE_LIMITED', status: 429 }
+    get [Symbol.for('loopguard.llm.LlmError')](): true {
+      return true
+    }
+  }
+  const other = new Copy('slow down')
+  expect(other).not.toBeInstanceOf(LlmError)
+  expect(failureOf(other, 'OTHER')).toBe(other.failure)
+  expect(Symbol.for('loopguard.llm.LlmError') in new LlmError('x', 'X')).toBe(true)
+})
