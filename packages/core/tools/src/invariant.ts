@@ -1,21 +1,25 @@
 import { companion, type Companion } from '@loopguard/invariants/companion'
-import type { ToolExecution } from './types.ts'
+import type { ToolExecution, ToolExecutionResult } from './types.ts'
 
 type Stage = 'pre-execute' | 'execute' | 'post-execute' | 'result'
 
+const STAGES: ReadonlyMap<string, Stage> = new Map(
+  (['pre-execute', 'execute', 'post-execute', 'result'] as const).map((stage) => [`tools/${stage}`, stage]),
+)
+
 /**
- * What may come before each stage; nothing before means that the call is seen for the first time. A call that was being judged
- * when the companion was loaded looks like one that nobody judged.
+ * What may come before each stage. `start`: the call is seen for the first time. `midway`: it was under way when the checks began, so
+ * it may have come anywhere.
  */
-const AFTER: Readonly<Record<Stage, readonly (Stage | undefined)[]>> = {
-  'pre-execute': [undefined],
-  execute: ['pre-execute'],
-  'post-execute': [undefined, 'pre-execute', 'execute'],
-  result: [undefined, 'post-execute'],
+const AFTER: Readonly<Record<Stage, readonly (Stage | 'start' | 'midway')[]>> = {
+  'pre-execute': ['start'],
+  execute: ['pre-execute', 'midway'],
+  'post-execute': ['start', 'pre-execute', 'execute', 'midway'],
+  result: ['start', 'post-execute', 'midway'],
 }
 
 interface Seen {
-  stage: Stage
+  stage: Stage | 'start' | 'midway'
   readonly identity: readonly unknown[]
 }
 
@@ -26,41 +30,60 @@ const plugin: Companion = companion({
   install(ctx, fail) {
     // By token, not by object: whoever forges an execution must borrow the token of one. An entry goes with its token.
     const calls = new WeakMap<symbol, Seen>()
-    const enter = (stage: Stage, exec: Omit<ToolExecution, 'signal'>): void => {
-      const seen = calls.get(exec.token)
-      const identity = [exec.name, exec.callId, exec.arguments, exec.agent, exec.parent]
-      calls.set(exec.token, { stage, identity: seen?.identity ?? identity })
-      const call = `call "${exec.callId}" of tool "${exec.name}"`
-      if (!AFTER[stage].includes(seen?.stage)) fail(`${call}: stage ${stage} came after ${seen?.stage ?? 'nothing'}`)
-      else if (seen?.identity.some((part, index) => part !== identity[index]) === true)
-        fail(`${call}: its identity changed before stage ${stage}`)
+    for (const exec of ctx.tools.running()) calls.set(exec.token, { stage: 'midway', identity: identityOf(exec) })
+
+    const enter = (stage: Stage, exec: ToolExecution): string | undefined => {
+      const identity = identityOf(exec)
+      const seen = calls.get(exec.token) ?? { stage: 'start', identity }
+      const before = seen.stage
+      calls.set(exec.token, { ...seen, stage })
+      if (!AFTER[stage].includes(before)) return `stage ${stage} came after ${before}`
+      return seen.identity.every((part, index) => part === identity[index]) ? undefined : `its identity changed before stage ${stage}`
     }
-    ctx.on('tools/pre-execute', (exec, next) => (enter('pre-execute', exec), next()), { prepend: true })
-    ctx.on('tools/execute', (exec, next) => (enter('execute', exec), next()), { prepend: true })
-    ctx.on('tools/post-execute', (exec, _result, next) => (enter('post-execute', exec), next()), { prepend: true })
-    ctx.on(
-      'tools/result',
-      (exec, result) => {
-        enter('result', exec)
-        if (!isDeepFrozen(result)) fail(`call "${exec.callId}" of tool "${exec.name}": its result is not deep-frozen`)
-      },
-      { prepend: true },
-    )
+
+    // Once for each stage of each call, before any listener hears of it; no listener can hide a stage, or see one twice by retrying.
+    ctx.on('internal/dispatch', (_mode, event, args) => {
+      const stage = STAGES.get(event)
+      if (stage === undefined) return
+      const [exec, result] = args as [ToolExecution, ToolExecutionResult?]
+      const complaint = enter(stage, exec) ?? (stage !== 'result' || isDeepFrozen(result) ? undefined : 'its result is not deep-frozen')
+      if (complaint === undefined) return
+      const say = (): void => fail(`call "${exec.callId}" of tool "${exec.name}": ${complaint}`)
+      if (stage === 'result') reported(say)
+      else say()
+    })
   },
 })
 
 export const name: string = plugin.name
 export const inject: string[] = plugin.inject
-/** Checks the order of the stages of each call, that its identity stays, and that its result is frozen and comes once. */
+/**
+ * Checks the order of the stages of each call, that its identity stays, and that its result is frozen and comes once. A violation
+ * fails the call; one that shows in its result only is reported, and whoever listens to results hears of it all the same.
+ */
 export const apply: Companion['apply'] = plugin.apply
+
+function identityOf({ name: tool, callId, arguments: args, agent, parent }: ToolExecution): readonly unknown[] {
+  return [tool, callId, args, agent, parent]
+}
+
+function reported(fail: () => void): void {
+  try {
+    fail()
+  } catch {
+    // A throw would keep the event from its listeners.
+  }
+}
 
 function isDeepFrozen(root: unknown): boolean {
   const pending = [root]
+  const seen = new Set<unknown>()
   while (pending.length > 0) {
     const value = pending.pop()
-    if (typeof value !== 'object' || value === null) continue
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue
     if (!Object.isFrozen(value)) return false
-    pending.push(...Object.values(value))
+    seen.add(value)
+    for (const part of Object.values(value)) pending.push(part)
   }
   return true
 }

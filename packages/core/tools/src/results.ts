@@ -20,7 +20,7 @@ export function success(
 }
 
 /** A failure whose content is what the model reads of it: `Error: <message>`. */
-export function failure(message: string, info?: ToolErrorInfo): ToolExecutionFailure {
+function failure(message: string, info?: ToolErrorInfo): ToolExecutionFailure {
   return Object.freeze({ isError: true, content: textContent(`Error: ${message}`), error: errorOf(message, info) })
 }
 

@@ -7,6 +7,7 @@ import type {
   PreparedCall,
   ToolAgent,
   ToolDefinition,
+  ToolExecution,
   ToolExecutionInput,
   ToolExecutionMode,
   ToolExecutionResult,
@@ -75,6 +76,11 @@ export class ToolRuntime extends Service {
   /** Policy of a call now, its dispatch and its end when the caller says so. Rejects with `BAD_CALL` only. */
   prepare(input: ToolExecutionInput): Promise<PreparedCall> {
     return prepare(this.host, input)
+  }
+
+  /** The calls that have not finished, oldest first. */
+  running(): ToolExecution[] {
+    return Array.from(this.host.live, ({ exec }) => exec)
   }
 
   /** Whether a call may overlap its neighbours in a batch. Never throws. */

@@ -155,4 +155,4 @@ it('a thousand calls at once keep apart', async () => {
   })
   const results = await Promise.all(Array.from({ length: 1_000 }, (_, index) => host.call({ arguments: index })))
   expect(results.map(said)).toEqual(results.map((_, index) => `${index} call-${index + 1}`))
-})
+}, 60_000)

@@ -128,7 +128,7 @@ describe('the arguments', () => {
     let depth = 0
     for (let at = seen; typeof at === 'object'; at = Object.values(at as object)[0]) depth++
     expect(depth).toBe(100_002)
-  })
+  }, 60_000)
 
   it('under a schema that recurses, nested that deep, are invalid instead of an overflow', async () => {
     let deep: object = {}
@@ -139,7 +139,7 @@ describe('the arguments', () => {
       'INVALID_ARGS',
       'Error: invalid arguments: arguments cannot be checked: they nest too deeply',
     ])
-  })
+  }, 60_000)
 
   it('may share references', async () => {
     const shared = { x: 1 }

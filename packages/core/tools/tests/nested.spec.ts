@@ -170,8 +170,13 @@ describe('a parent that is not running', () => {
     }
   })
 
-  it('because its body did not wait for the call, gets nothing any more', async () => {
+  it.each([false, true])('because its body did not wait for the call, gets nothing any more (a wrapper waits: %s)', async (waits) => {
     let stray!: Promise<ToolExecutionResult>
+    host.ctx.on('tools/execute', async (exec, next) => {
+      const result = await next()
+      if (waits && exec.parent === undefined) await stray
+      return result
+    })
     host.tool({
       name: 'slow',
       execute: async (_args, exec) => (await new Promise(setImmediate), exec.deferContext(context('slow')), 'slow'),

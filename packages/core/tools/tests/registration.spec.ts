@@ -81,18 +81,22 @@ describe('a definition is refused, by name, when', () => {
       { ...proper, isConcurrencySafe: true },
       'tools: tool "read": `isConcurrencySafe` must be a function, got true',
     ],
-  ])('%s', async (_name, definition, message) => {
-    const host = await Host.start()
-    let thrown: unknown
-    try {
-      host.tools.register(definition as ToolDefinition)
-    } catch (error) {
-      thrown = error
-    }
-    expect(thrown).toMatchObject({ name: 'HarnessError', code: 'BAD_TOOL' })
-    expect((thrown as Error).message).toSatisfy((text: string) => (typeof message === 'string' ? text === message : message.test(text)))
-    expect(host.tools.schemas()).toHaveLength(1)
-  })
+  ])(
+    '%s',
+    async (_name, definition, message) => {
+      const host = await Host.start()
+      let thrown: unknown
+      try {
+        host.tools.register(definition as ToolDefinition)
+      } catch (error) {
+        thrown = error
+      }
+      expect(thrown).toMatchObject({ name: 'HarnessError', code: 'BAD_TOOL' })
+      expect((thrown as Error).message).toSatisfy((text: string) => (typeof message === 'string' ? text === message : message.test(text)))
+      expect(host.tools.schemas()).toHaveLength(1)
+    },
+    60_000,
+  )
 
   it('its name is taken', async () => {
     const host = await Host.start()

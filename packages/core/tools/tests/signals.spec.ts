@@ -126,6 +126,31 @@ describe('exec.signal', () => {
     ])
   })
 
+  it("is the caller's in post-execute also when stray code of a wrapper assigns it up to the last moment", async () => {
+    const caller = new AbortController()
+    const foreign = new AbortController().signal
+    const host = await Host.start()
+    let refused = false
+    host.ctx.on('tools/execute', (exec, next) => {
+      const stray = async (): Promise<void> => {
+        for (; !refused; await Promise.resolve()) {
+          try {
+            exec.signal = foreign
+          } catch {
+            refused = true
+          }
+        }
+      }
+      void stray()
+      return next()
+    })
+    let seen: AbortSignal | undefined
+    host.ctx.on('tools/post-execute', (exec, _result, next) => ((seen = exec.signal), next()))
+    await host.call({ signal: caller.signal })
+    expect(refused).toBe(true)
+    expect(seen).toBe(caller.signal)
+  })
+
   it('left in place by a wrapper that failed is not what its next attempt finds', async () => {
     const caller = new AbortController()
     const found: boolean[] = []
@@ -272,14 +297,18 @@ describe('ten thousand calls leave nothing on the signal of the caller', () => {
     ],
     ['with a body that throws', (host) => void (host.body = () => Promise.reject(new Error('no')))],
   ]
-  it.each(ways)('%s', async (_name, arrange) => {
-    const caller = new AbortController()
-    const host = await Host.start()
-    arrange(host)
-    const agent = await host.agent('a')
-    for (let call = 0; call < 10_000; call++) await host.call({ signal: caller.signal, agent })
-    expect(getEventListeners(caller.signal, 'abort')).toEqual([])
-  })
+  it.each(ways)(
+    '%s',
+    async (_name, arrange) => {
+      const caller = new AbortController()
+      const host = await Host.start()
+      arrange(host)
+      const agent = await host.agent('a')
+      for (let call = 0; call < 10_000; call++) await host.call({ signal: caller.signal, agent })
+      expect(getEventListeners(caller.signal, 'abort')).toEqual([])
+    },
+    120_000,
+  )
 
   it('and two thousand at once raise no warning', async () => {
     const warnings: Error[] = []
@@ -298,5 +327,5 @@ describe('ten thousand calls leave nothing on the signal of the caller', () => {
     process.off('warning', listen)
     expect(warnings).toEqual([])
     expect(getEventListeners(caller.signal, 'abort')).toEqual([])
-  })
+  }, 60_000)
 })
