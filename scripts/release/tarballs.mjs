@@ -11,7 +11,7 @@ export function bin(name) {
   return join(root, 'node_modules', '.bin', name)
 }
 
-export function text(command, args, options = {}) {
+function text(command, args, options = {}) {
   return execFileSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26, ...options })
 }
 

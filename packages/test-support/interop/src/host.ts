@@ -62,7 +62,7 @@ export interface Agent {
   turn(from: 'user' | 'plugin', ...steps: readonly (readonly Call[])[]): Promise<string[]>
 }
 
-export type Listener = (...args: never[]) => unknown
+type Listener = (...args: never[]) => unknown
 
 export interface MountedHost {
   /** Registers a Cordis listener: behind the others, or in front of them. */

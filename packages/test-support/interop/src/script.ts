@@ -3,7 +3,7 @@ import type { Call, Message } from './host.ts'
 import { transcript } from './transcript.ts'
 
 /** One answer, in the chunk vocabulary that both harnesses speak. */
-export function answer(calls: readonly Call[], nextId: () => string): object[] {
+function answer(calls: readonly Call[], nextId: () => string): object[] {
   const blocks = calls.length === 0 ? [{ type: 'text', text: 'done' }] : calls.map((call) => toolCall(call, nextId()))
   return [
     ...blocks.flatMap((block, index) => [

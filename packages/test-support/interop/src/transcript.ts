@@ -22,10 +22,6 @@ export function reminderKind(message: Message): string | undefined {
   return text.startsWith(GENTLE) ? 'gentle' : (/^- consecutive_calls: (\d+)$/m.exec(text)?.[1] ?? `unreadable: ${text}`)
 }
 
-export function reminderTexts(messages: readonly Message[]): string[] {
-  return messages.filter((message) => reminderKind(message) !== undefined).map((message) => textOf(message.content))
-}
-
 /** `call <tool>`, `result <text>`, `error <text>`, `reminder <gentle or count>`, `context <plugin>: <text>`, `user: <text>`. */
 export function transcript(messages: readonly Message[]): string[] {
   return messages.flatMap((message) => {
