@@ -13,7 +13,7 @@ export function faultsOf(config: unknown): string[] {
     return [`the configuration must be a map with the keys ${listed(KEYS)}, got ${shown(config)}`]
   }
   return Object.entries(config).flatMap(([key, value]) => {
-    if (!KEYS.includes(key)) return [`unknown key \`${key}\` (with the value ${shown(value)}): ${hint(key)}`]
+    if (!KEYS.includes(key)) return [`unknown key \`${cut(key)}\` (with the value ${shown(value)}): ${hint(key)}`]
     if (value === undefined) return []
     if (value === null) return [`\`${key}\` must not be null: give it a value, or leave the key out to get its default`]
     return (CHECKS[key] as (typeof CHECKS)[string])(key, value)
@@ -27,7 +27,7 @@ function thresholdFaults(key: string, value: unknown): string[] {
   const faults = items.flatMap((item, index) =>
     isIntegerFrom(2, item) ? [] : [`\`${key}\` must hold only values that are an integer >= 2, got ${shown(item)} (at index ${index})`],
   )
-  const twice = new Set(items.filter((item, index) => items.indexOf(item) < index))
+  const twice = new Set(items.filter((item, index) => isIntegerFrom(2, item) && items.indexOf(item) < index))
   return twice.size === 0
     ? faults
     : [...faults, `\`${key}\` must not hold duplicates, got ${[...twice].map(shown).join(', ')} more than once`]
@@ -86,5 +86,9 @@ function shown(value: unknown): string {
   if (typeof value === 'string' || (typeof value === 'object' && value !== null)) {
     text = JSON.stringify(value) ?? text
   }
+  return cut(text)
+}
+
+function cut(text: string): string {
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text
 }

@@ -2,8 +2,8 @@ import { bottomUp, type Container, isContainer, isPlain, keysOf, MANY, valuesOf 
 import { Constant, Encoder, Kind } from './encoder.ts'
 import { Shapes } from './shapes.ts'
 
-/** Bytes, with the same meaning as `MANY`: 64 MiB. */
-const LARGE = 67_108_864
+/** So many bytes to each of the `MANY` containers make arguments that are as large: 64 MiB. */
+const BYTES = 64
 /** Longer text is digested once, wherever it stands, when the arguments are that large. */
 const LONG = 8_192
 
@@ -16,26 +16,27 @@ const LONG = 8_192
  * text that they are, equal those whose JSON is that string. What JSON cannot hold (`undefined` for "no arguments", a bigint, a
  * `Date`) is told apart by its kind and its text.
  *
+ * @param many - see `MANY`; a part of the identity, for two that are to be compared.
  * @throws whatever getters and `toJSON` methods throw, and TypeError for arguments that hold themselves; JSON has none of these.
  */
-export function identityOf(name: string, args: unknown): string {
-  return digest([name, args], true) ?? (digest([name, 'folded', fold(args as Container)], false) as string)
+export function identityOf(name: string, args: unknown, many: number = MANY): string {
+  return digest([name, args], many) ?? (digest([name, 'folded', fold(args as Container)], Infinity) as string)
 }
 
 /**
- * The digest of a row of values; `undefined` when it is `bounded` and the containers in it are too many, or take too many bytes. That depends on
- * the values as JSON alone, not on which parts of them are one object: equal values go the same way.
+ * The digest of a row of values; `undefined` when the containers in it are more than `many`, or take that many bytes. It depends on the
+ * values as JSON alone, not on which parts of them are one object: equal values go the same way.
  */
-function digest(row: readonly unknown[], bounded: boolean): string | undefined {
+function digest(row: readonly unknown[], many: number): string | undefined {
   const out = new Encoder()
   try {
-    return write(out, row, bounded) ? out.digest() : undefined
+    return write(out, row, many) ? out.digest() : undefined
   } finally {
     out.release()
   }
 }
 
-function write(out: Encoder, row: readonly unknown[], bounded: boolean): boolean {
+function write(out: Encoder, row: readonly unknown[], many: number): boolean {
   const shapes = new Shapes()
   const rows: (readonly unknown[])[] = []
   const places: number[] = []
@@ -49,7 +50,7 @@ function write(out: Encoder, row: readonly unknown[], bounded: boolean): boolean
       place = places.pop() as number
       continue
     }
-    if (bounded && rows.length > 0 && (containers > MANY || out.hashed > LARGE)) return false
+    if (rows.length > 0 && (containers > many || out.hashed > many * BYTES)) return false
     const value = row[place++]
     if (typeof value !== 'object' || value === null) {
       scalar(out, value)
@@ -91,7 +92,7 @@ function scalar(out: Encoder, value: unknown): void {
 /** The digest of arguments too large to be written out: each container becomes a row in which those inside it are `[digest]`. */
 function fold(args: Container): string {
   const texts = new Map<string, string>()
-  const of = (row: readonly unknown[]): string => digest(row, false) as string
+  const of = (row: readonly unknown[]): string => digest(row, Infinity) as string
   const ofText = (text: string): string => {
     const known = texts.get(text)
     if (known !== undefined) return known

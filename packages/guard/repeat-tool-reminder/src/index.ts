@@ -63,7 +63,7 @@ function count(exec: ToolExecution, result: ToolExecutionResult, { tracks, thres
     throw thrown
   }
   const run = chains.count(agent, identity)
-  return thresholds.has(run) ? { run, concludes: (result as { concludesTurn?: unknown }).concludesTurn === true } : undefined
+  return thresholds.has(run) ? { run, concludes: (result as { concludesTurn?: unknown } | undefined)?.concludesTurn === true } : undefined
 }
 
 async function remind(

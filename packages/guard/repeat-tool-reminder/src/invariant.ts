@@ -1,74 +1,103 @@
-import type { Context } from '@deepseek-ai/cordis'
-import type { Agent } from '@loopguard/agent-loop'
 import { companion, type Companion } from '@loopguard/invariants/companion'
+import type { PreStepEvent } from '@loopguard/agent-loop'
 import type { UserMessage } from '@loopguard/llm'
-import type { SessionEvent } from '@loopguard/session'
 import type { ToolExecution, ToolExecutionResult } from '@loopguard/tools'
+import { type Guard, GUARD, Guards } from './guards.ts'
 import { type GuardConfig, RecountingModel } from './recount.ts'
+import { StepLog } from './step-log.ts'
 
-const GUARD = 'repeat-tool-reminder'
-
-/** What the model expects of a call whose post-execute stage runs or has run. */
+/** What the recount says of a call whose post-execute stage runs or has run. */
 interface Expectation {
-  readonly due: boolean
   readonly outcome: ToolExecutionResult
-  blocked: boolean
-  failed: boolean
+  readonly models: readonly RecountingModel[]
+  /** `undefined`: there is nothing to compare with. */
+  readonly due: boolean | undefined
+  readonly isExposed: boolean
+  /** How often the call has come through to the inside of the guard. */
+  passes: number
 }
 
 const plugin: Companion = companion({
   name: 'repeat-tool-reminder-invariant',
   packageName: '@loopguard/repeat-tool-reminder',
   install(ctx, fail) {
-    const model = new RecountingModel()
-    const expectations = new WeakMap<symbol, Expectation>()
-    const logs = new Map<string, StepLog>()
-    model.follow(guardOf(ctx), false)
+    const guards = new Guards(ctx)
+    const models = new WeakMap<object, RecountingModel>()
+    const created = new WeakSet<object>()
+    const expectations = new WeakMap<WeakKey, Expectation>()
+    const resets = new WeakMap<PreStepEvent, readonly RecountingModel[]>()
+    /** Of the steps that are open, by session. */
+    const steps = new Map<string, StepLog>()
 
-    ctx.on('agent/created', ({ agent }) => model.know(agent))
-    ctx.on('agent/disposed', ({ agent }) => void logs.delete(agent.id))
-    ctx.on(
-      'agent/pre-step',
-      ({ agent, messages }, next) => {
-        model.follow(guardOf(ctx), true)
-        if (messages.some((message) => message.source.kind === 'user')) model.know(agent)
-        return next()
-      },
-      { prepend: true },
-    )
-    ctx.on(
-      'tools/post-execute',
-      async (exec, outcome, next) => {
-        model.follow(guardOf(ctx), true)
-        const due = model.count(exec)
-        if (due === undefined) return next()
-        const expectation: Expectation = { due, outcome, blocked: false, failed: true }
-        expectations.set(exec.token, expectation)
-        const decision = await next()
-        expectation.blocked = decision.kind === 'block'
-        expectation.failed = false
-        return decision
-      },
-      { prepend: true },
-    )
-    ctx.on('tools/result', (exec, result) => {
-      const reminders = remindersOf(result)
-      const expectation = expectations.get(exec.token)
-      if (expectation !== undefined && !failedInReview(expectation, result)) {
-        const concludes = !expectation.outcome.isError && expectation.outcome.concludesTurn === true
-        const expected = expectation.due && (expectation.blocked || !concludes) ? 1 : 0
-        if (reminders.length !== expected) {
-          fail(`call "${exec.callId}" of tool "${exec.name}" shows ${reminders.length} reminders, the recount expects ${expected}`)
-        }
+    const modelOf = (guard: Guard): RecountingModel | undefined => {
+      const known = models.get(guard.activation)
+      const config: unknown = guard.fiber.config
+      if (known !== undefined || !isConfig(config)) return known
+      const isFresh = guards.isFresh(guard)
+      const model = new RecountingModel(config, (agent) => isFresh || created.has(agent))
+      models.set(guard.activation, model)
+      return model
+    }
+    const recount = (exec: ToolExecution, outcome: ToolExecutionResult, carrier: unknown): void => {
+      const heard = guards.of('tools/post-execute', carrier)
+      if (heard.length === 0) return
+      const counted = heard.flatMap((guard) => modelOf(guard) ?? [])
+      const [due, ...others] = counted.map((model) => model.count(exec))
+      const isExposed = heard.some((guard) => guard.isExposed)
+      expectations.set(keyOf(exec), { outcome, models: counted, due: others.length === 0 ? due : undefined, isExposed, passes: 0 })
+    }
+    const startAfresh = (event: PreStepEvent, carrier: unknown): void => {
+      if (!event.messages.some((message: UserMessage | undefined) => message?.source?.kind === 'user')) return
+      const exposed: RecountingModel[] = []
+      for (const guard of guards.of('agent/pre-step', carrier)) {
+        const model = modelOf(guard)
+        if (model === undefined) continue
+        if (guard.isExposed) exposed.push(model)
+        else model.reset(event.agent)
       }
-      if (exec.agent !== undefined) logs.get(exec.agent.id)?.expect(exec, reminders)
+      for (const model of exposed) model.doubt(event.agent)
+      resets.set(event, exposed)
+    }
+
+    // At the dispatch, where each call comes by once, whatever the listeners do with it.
+    ctx.on('internal/dispatch', (_mode, event, args: readonly unknown[], carrier: unknown) => {
+      if (event === 'tools/post-execute') recount(args[0] as ToolExecution, args[1] as ToolExecutionResult, carrier)
+      else if (event === 'agent/pre-step') startAfresh(args[0] as PreStepEvent, carrier)
     })
-    ctx.on('session/event', (session, event) => {
-      let log = logs.get(session.id)
-      if (log === undefined) logs.set(session.id, (log = new StepLog()))
-      const complaint = log.next(event)
-      if (complaint !== undefined) fail(`session "${session.id}": ${complaint}`)
+    // On the inside of the guard: what comes through to here has passed it.
+    ctx.on('tools/post-execute', (exec, _outcome, next) => {
+      const expectation = expectations.get(keyOf(exec))
+      if (expectation !== undefined) expectation.passes++
+      return next()
     })
+    ctx.on('agent/pre-step', (event, next) => {
+      for (const model of resets.get(event) ?? []) model.reset(event.agent)
+      return next()
+    })
+
+    ctx.on('tools/result', (exec, result) => {
+      const reminders = result.additionalContexts?.filter(isReminder) ?? []
+      if (exec.agent !== undefined) {
+        steps.get(exec.agent.id)?.show(
+          exec,
+          reminders.map(({ id }) => id),
+        )
+      }
+      const expectation = expectations.get(keyOf(exec))
+      expectations.delete(keyOf(exec))
+      const expected = expectation === undefined ? undefined : expectedOf(expectation, exec, result)
+      if (expected !== undefined && reminders.length !== expected) {
+        fail(`call "${exec.callId}" of tool "${exec.name}" shows ${reminders.length} reminders, the recount expects ${expected}`)
+      }
+    })
+    ctx.on('session/event', ({ id }, event) => {
+      if (event.type === 'step/start') steps.set(id, new StepLog())
+      const complaint = steps.get(id)?.next(event, isReminder)
+      if (event.type === 'step/end') steps.delete(id)
+      if (complaint !== undefined) fail(`session "${id}": ${complaint}`)
+    })
+    ctx.on('agent/created', ({ agent }) => void created.add(agent))
+    ctx.on('agent/disposed', ({ agent }) => void steps.delete(agent.id))
   },
 })
 
@@ -77,72 +106,43 @@ export const inject: string[] = plugin.inject
 /** Recounts the calls of each agent with a model of its own, and checks that each reminder comes when it is due and stands in the log. */
 export const apply: Companion['apply'] = plugin.apply
 
-/** The configuration of the one active guard; none when there is no guard, or more than one. A new object for each activation. */
-function guardOf(ctx: Context): GuardConfig | undefined {
-  const active = [...ctx.registry.values()]
-    .filter((runtime) => runtime.name === GUARD)
-    .flatMap((runtime) => [...runtime.fibers])
-    .filter((fiber) => fiber.state === ACTIVE)
-  return active.length === 1 ? (active[0]?.config as GuardConfig) : undefined
+/** How many reminders a result must show; `undefined` when that cannot be said. */
+function expectedOf(expectation: Expectation, { agent }: ToolExecution, result: ToolExecutionResult): number | undefined {
+  const { outcome, models, due, isExposed, passes } = expectation
+  const hasFailed = failedInReview(outcome, result)
+  if (passes !== 1 && (isExposed || hasFailed) && agent !== undefined) {
+    // Whether the guard has counted this call is anybody's guess.
+    for (const model of models) model.doubt(agent)
+    return undefined
+  }
+  if (due === undefined || hasFailed) return undefined
+  const concludes = !outcome.isError && outcome.concludesTurn === true
+  if (!due || !concludes) return due ? 1 : 0
+  // No request follows, unless the guard has seen the result blocked; those outside of it may have changed the decision since.
+  return isExposed ? undefined : isBlocked(result) ? 1 : 0
 }
 
-// Cordis' FiberState is a const enum, which does not exist at run time.
-const ACTIVE = 2
+/** A listener that failed in post-execute fails the call, and what others had added goes with it. */
+function failedInReview(outcome: ToolExecutionResult, result: ToolExecutionResult): boolean {
+  if (!result.isError || isBlocked(result)) return false
+  return !outcome.isError || outcome.error.message !== result.error.message
+}
+
+function isBlocked(result: ToolExecutionResult): boolean {
+  return result.isError && result.error.info?.code === 'BLOCKED'
+}
 
 function isReminder({ source }: UserMessage): boolean {
   return source.kind === 'plugin' && source.plugin === GUARD
 }
 
-function remindersOf({ additionalContexts }: ToolExecutionResult): readonly UserMessage[] {
-  return additionalContexts?.filter(isReminder) ?? []
+/** A call goes by its token: some hosts show different objects at different stages. */
+function keyOf(exec: ToolExecution): WeakKey {
+  return (exec as Partial<ToolExecution>).token ?? exec
 }
 
-/** A listener that failed in post-execute fails the call, and what others had added goes with it. */
-function failedInReview({ failed, outcome }: Expectation, result: ToolExecutionResult): boolean {
-  if (failed) return true
-  if (!result.isError || result.error.info?.code === 'BLOCKED') return false
-  return !outcome.isError || outcome.error.message !== result.error.message
-}
-
-/** Which reminders the step that is open in a log still owes. */
-class StepLog {
-  private readonly unanswered = new Set<string>()
-  private readonly called = new Set<string>()
-  private readonly owed = new Set<string>()
-  private agent: object | undefined
-
-  /** Only calls that the loop has logged: whoever runs a call on their own account keeps its contexts. */
-  expect({ callId, agent }: ToolExecution, reminders: readonly UserMessage[]): void {
-    if (!this.called.has(callId)) return
-    this.agent = agent
-    for (const { id } of reminders) this.owed.add(id)
-  }
-
-  next(event: SessionEvent): string | undefined {
-    switch (event.type) {
-      case 'assistant/message':
-        for (const block of event.data.message.content) if (block.type === 'tool-call') this.unanswered.add(block.id)
-        return undefined
-      case 'tool/call':
-        this.called.add(event.data.callId)
-        return undefined
-      case 'tool/result':
-        this.unanswered.delete(event.data.message.source.callId)
-        return undefined
-      case 'user/message':
-        if (isReminder(event.data) && this.unanswered.size > 0)
-          return `a reminder (event ${event.seq}) stands before the last result of its step`
-        this.owed.delete(event.data.id)
-        return undefined
-      case 'step/end': {
-        // Another harness may hand contexts to the inbox, from which the next step claims and logs them.
-        for (const { id } of (this.agent as Partial<Agent> | undefined)?.inbox?.nextStep ?? []) this.owed.delete(id)
-        const missing = this.owed.size
-        for (const set of [this.unanswered, this.called, this.owed]) set.clear()
-        return missing === 0 ? undefined : `the step ends without ${missing} of the reminders that its results showed`
-      }
-      default:
-        return undefined
-    }
-  }
+/** Another plugin of that name may have other rules. */
+function isConfig(config: unknown): config is GuardConfig {
+  const { thresholds, include, exclude } = Object(config) as Partial<GuardConfig>
+  return Array.isArray(thresholds) && Array.isArray(include) && Array.isArray(exclude)
 }

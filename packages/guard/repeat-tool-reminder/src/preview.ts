@@ -7,11 +7,11 @@ import { bottomUp, type Container, isContainer, keysOf, MANY, valuesOf } from '.
  *
  * @throws TypeError when the arguments hold themselves, and whatever a `toJSON` method throws.
  */
-export function previewOf(args: unknown, limit: number): string {
+export function previewOf(args: unknown, limit: number, many: number = MANY): string {
   const head = headOf(args, limit)
   const shown = firstPoints(head, limit)
   if (shown.length === head.length) return shown
-  return `${shown}… (+${lengthOf(args) - limit} more chars)`
+  return `${shown}… (+${lengthOf(args, many) - limit} more chars)`
 }
 
 /** On one line, and nothing that changes how the line around it reads: control characters, line separators and lone surrogates are escaped. */
@@ -68,7 +68,7 @@ function headOf(args: unknown, limit: number): string {
 type Measure = (value: unknown) => number
 
 /** Code points of the whole JSON text. */
-function lengthOf(args: unknown): number {
+function lengthOf(args: unknown, many: number): number {
   const known = new Map<string, number>()
   const measure: Measure = (value) => {
     if (typeof value !== 'string' || value.length <= SHORT) return leafLength(value)
@@ -78,7 +78,7 @@ function lengthOf(args: unknown): number {
   }
   if (!isContainer(args)) return measure(args)
   return (
-    lengthAsTree(args, measure) ??
+    lengthAsTree(args, measure, many) ??
     bottomUp<number>(args, (container, of) => {
       const values = Object.values(container)
       return ownLength(container, values, measure) + sumOf(values.filter(isContainer), of)
@@ -87,14 +87,14 @@ function lengthOf(args: unknown): number {
 }
 
 /** The same without a table of the containers, or `undefined` when there is too much to look at. */
-function lengthAsTree(args: Container, measure: Measure): number | undefined {
+function lengthAsTree(args: Container, measure: Measure, many: number): number | undefined {
   const pending = [args]
   let length = 0
   let work = 0
   for (let container = pending.pop(); container !== undefined; container = pending.pop()) {
     const values: readonly unknown[] = Object.values(container)
     work += 1 + values.length
-    if (work > 2 * MANY) return undefined
+    if (work > 2 * many) return undefined
     length += ownLength(container, values, measure)
     for (const value of values) if (isContainer(value)) pending.push(value)
   }

@@ -9,52 +9,47 @@ export interface GuardConfig {
 }
 
 interface Chain {
-  /** `undefined` for a call that the recount cannot tell from others. */
-  readonly key: string | undefined
-  count: number
+  readonly key: string
+  /** `NaN`: some number that the recount does not know. */
+  readonly count: number
 }
 
+const EMPTY: Chain = { key: '', count: 0 }
+const UNKNOWN: Chain = { key: '', count: NaN }
+
 /**
- * The rules of the guard, told anew in the plainest way, so that the guard is not checked against itself. It says nothing about an
- * agent whose past it has not seen, until that past no longer matters.
+ * The rules of the guard, told anew in the plainest way, so that the guard is not checked against itself. One model recounts one
+ * activation of one guard. It says nothing about an agent whose past it does not know, until that past no longer matters.
  */
 export class RecountingModel {
-  private config: GuardConfig | undefined
-  private chains = new WeakMap<object, Chain | null>()
-  /** Agents that are not in `chains` have made no call yet. */
-  private all = false
-  private known = new WeakSet<object>()
+  private readonly config: GuardConfig
+  private readonly startsEmpty: (agent: object) => boolean
+  private readonly chains = new WeakMap<object, Chain>()
 
-  /** Which guard is active now. One that was loaded under the eyes of the recount starts with no chain at all. */
-  follow(config: GuardConfig | undefined, watched: boolean): void {
-    if (config === this.config) return
+  /** `startsEmpty`: whether the guard cannot have counted a call of this agent before. */
+  constructor(config: GuardConfig, startsEmpty: (agent: object) => boolean) {
     this.config = config
-    this.chains = new WeakMap()
-    this.known = new WeakSet()
-    this.all = watched
+    this.startsEmpty = startsEmpty
   }
 
   /** The agent's chain is empty. */
-  know(agent: object): void {
-    this.chains.delete(agent)
-    this.known.add(agent)
+  reset(agent: object): void {
+    this.chains.set(agent, EMPTY)
+  }
+
+  /** The agent's chain may be anything. */
+  doubt(agent: object): void {
+    this.chains.set(agent, UNKNOWN)
   }
 
   /** Whether a reminder is due at this call; `undefined` when the recount cannot say. */
   count({ agent, parent, name, arguments: args }: ToolExecution): boolean | undefined {
-    const { config } = this
-    if (config === undefined) return undefined
-    if (agent === undefined || parent !== undefined || !tracks(config, name)) return false
+    if (typeof agent !== 'object' || agent === null || (parent ?? undefined) !== undefined || !tracks(this.config, name)) return false
     const key = keyOf(name, args)
-    const last = this.chains.get(agent) ?? (this.all || this.known.has(agent) ? null : undefined)
-    if (last === undefined) {
-      // Seen for the first time: how often it was made before is anybody's guess.
-      this.chains.set(agent, { key, count: NaN })
-      return undefined
-    }
-    const count = last !== null && last.key === key ? last.count + 1 : 1
-    this.chains.set(agent, { key, count: key === undefined ? NaN : count })
-    return Number.isNaN(count) || key === undefined ? undefined : config.thresholds.includes(count)
+    const last = this.chains.get(agent) ?? (this.startsEmpty(agent) ? EMPTY : UNKNOWN)
+    const count = last.key === key ? last.count + 1 : last === UNKNOWN ? NaN : 1
+    this.chains.set(agent, key === undefined ? UNKNOWN : { key, count })
+    return key === undefined || Number.isNaN(count) ? undefined : this.config.thresholds.includes(count)
   }
 }
 
@@ -83,24 +78,30 @@ function matchesWildcard(pattern: string, name: string): boolean {
   return pattern.slice(p).replaceAll('*', '') === ''
 }
 
+/** `undefined` for a call that the recount cannot tell from others. */
 function keyOf(name: string, args: unknown): string | undefined {
   try {
     return createHash('sha256')
-      .update(JSON.stringify([name, canonical(args)]))
+      .update(JSON.stringify([name, canonical(args, { nodes: MAX_NODES }, MAX_DEPTH)]))
       .digest('base64')
   } catch {
-    // Nested too deeply for this plain way of writing it, or no JSON at all.
     return undefined
   }
 }
 
-function canonical(value: unknown): string {
+/** Far from where the plain way of writing it would overflow the stack, or go through a shared value again and again for ever. */
+const MAX_DEPTH = 500
+const MAX_NODES = 100_000
+
+function canonical(value: unknown, left: { nodes: number }, depth: number): string {
+  if (depth === 0 || left.nodes-- === 0) throw new RangeError('too large for the recount')
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value)
   if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value)
   if (value === undefined) return 'undefined'
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  const inner = (item: unknown): string => canonical(item, left, depth - 1)
+  if (Array.isArray(value)) return `[${value.map(inner).join()}]`
   if (typeof value !== 'object' || ![Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null))
     throw new TypeError('no JSON')
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join()}}`
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${inner(item)}`).join()}}`
 }
