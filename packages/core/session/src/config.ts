@@ -9,6 +9,4 @@ export interface Config {
   readonly directory?: string
 }
 
-export const Config: z<Config> = strictConfig('session', z.object({ directory: z.string().pattern(/\S/) }) as unknown as z<Config>, [
-  'directory',
-])
+export const Config: z<Config> = strictConfig('session', z.object({ directory: z.string() }) as unknown as z<Config>, ['directory'])

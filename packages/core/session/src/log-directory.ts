@@ -1,6 +1,6 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, truncateSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { SessionId } from '@loopguard/llm'
+import { HarnessError, type SessionId } from '@loopguard/llm'
 import type { SessionEvent } from './events.ts'
 import { badLog, isErrno, readFailed, sessionExists, sessionNotFound, sessionOpen, writeFailed } from './failures.ts'
 import { isLock, type Lock, takeLock } from './lock.ts'
@@ -11,8 +11,11 @@ import { readLog } from './read-log.ts'
 export class LogDirectory {
   readonly path: string
 
-  /** @throws HarnessError `SESSION_WRITE_FAILED` when there is no directory and none can be made. */
+  /** @throws HarnessError `BAD_SESSION_DIRECTORY` for a blank path, `SESSION_WRITE_FAILED` when there is no folder and none can be made. */
   constructor(path: string) {
+    if (path.trim() === '') {
+      throw new HarnessError(`session: \`directory\` must be the path of a folder, got ${JSON.stringify(path)}`, 'BAD_SESSION_DIRECTORY')
+    }
     this.path = resolve(path)
     try {
       mkdirSync(this.path, { recursive: true })

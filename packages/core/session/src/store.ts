@@ -27,7 +27,7 @@ export class SessionStore extends Service {
 
   private readonly open: OpenSessions
 
-  /** @throws HarnessError `SESSION_WRITE_FAILED` when the directory cannot be made. */
+  /** @throws HarnessError `BAD_SESSION_DIRECTORY`, or `SESSION_WRITE_FAILED` when the directory cannot be made. */
   constructor(ctx: Context, { directory }: Config = {}) {
     super(ctx, 'sessions')
     const open = (this.open = new OpenSessions(busOf(ctx), directory === undefined ? undefined : new LogDirectory(directory)))

@@ -11,9 +11,9 @@ it.each([
   [{ dir: 'x' }, 'session: unknown key `dir`'],
   [{ directry: 'x' }, 'did you mean `directory`?'],
   [{ directory: null }, 'session: `directory` is null'],
-  [{ directory: 5 }, 'directory'],
-  [{ directory: '' }, 'directory'],
-  [{ directory: '  ' }, 'directory'],
+  [{ directory: 5 }, 'directory expected string but got 5'],
+  [{ directory: '' }, 'session: `directory` must be the path of a folder, got ""'],
+  [{ directory: '  ' }, 'session: `directory` must be the path of a folder, got "  "'],
   ['sessions', 'session: the configuration must be a map, got "sessions"'],
   [['x'], 'session: the configuration must be a map'],
 ])('refuses the configuration %j', async (config, message) => {
