@@ -26,13 +26,20 @@ export const inject: string[] = plugin.inject
 /** Refuses an event that breaks the numbering, the nesting of turns and steps, or the pairing of calls and results. */
 export const apply: Companion['apply'] = plugin.apply
 
+/** One call of the open step. Models give one id to several calls now and then, so each is a count. */
+interface Call {
+  asked: number
+  logged: number
+  answered: number
+}
+
 /** How turns, steps, calls and results nest, told anew so that no writer is checked against itself. */
 class LogGrammar {
   private read = 0
   private turn: number | undefined
   private step: number | undefined
-  /** Calls that the step's assistant message asked for and that have no result yet; `true` when the call was logged. */
-  private readonly calls = new Map<string, boolean>()
+  /** By id, of the open step. */
+  private readonly calls = new Map<string, Call>()
 
   catchUp(events: readonly SessionEvent[]): void {
     for (; this.read < events.length; this.read++) this.fold(events[this.read] as SessionEvent)
@@ -50,11 +57,11 @@ class LogGrammar {
       case 'step/start':
         if (this.turn !== event.data.turn) return `step ${event.data.step} of turn ${event.data.turn} starts while ${this.where()}`
         return this.step === undefined ? undefined : `step ${event.data.step} starts inside step ${this.step}`
-      case 'step/end':
+      case 'step/end': {
         if (!this.isHere(event.data)) return `step ${event.data.step} of turn ${event.data.turn} ends while ${this.where()}`
-        return this.calls.size === 0
-          ? undefined
-          : `step ${event.data.step} ends with unanswered calls: ${[...this.calls.keys()].join(', ')}`
+        const unanswered = [...this.calls].filter(([, { answered }]) => answered === 0).map(([id]) => `"${id}"`)
+        return unanswered.length === 0 ? undefined : `step ${event.data.step} ends with unanswered calls: ${unanswered.join(', ')}`
+      }
       case 'assistant/message':
         return this.isHere(event.data) ? undefined : `an assistant message of ${placeOf(event.data)} while ${this.where()}`
       case 'tool/call':
@@ -69,38 +76,49 @@ class LogGrammar {
   private judgeResult({ data }: SessionEvent<'tool/result'>): string | undefined {
     const id = data.message.source.callId
     if (!this.isHere(data)) return `a result of call "${id}" of ${placeOf(data)} while ${this.where()}`
-    const logged = this.calls.get(id)
-    if (logged === true || (logged === false && data.error?.code === 'TOOL_NOT_STARTED')) return undefined
-    return logged === undefined ? `a result answers no open call: "${id}"` : `a result answers call "${id}", which was not logged`
+    const { asked, logged, answered } = this.calls.get(id) ?? NO_CALL
+    if (answered < logged || (answered < asked && data.error?.code === 'TOOL_NOT_STARTED')) return undefined
+    return answered < asked ? `a result answers call "${id}", which was not logged` : `a result answers no open call: "${id}"`
   }
 
   private fold(event: SessionEvent): void {
     switch (event.type) {
       case 'turn/start':
-        this.turn = event.data.turn
+        this.enter(event.data.turn, undefined)
         break
       case 'turn/end':
-        this.turn = undefined
+        this.enter(undefined, undefined)
         break
       case 'step/start':
-        this.step = event.data.step
-        this.calls.clear()
+        this.enter(event.data.turn, event.data.step)
         break
       case 'step/end':
-        this.step = undefined
-        this.calls.clear()
+        this.enter(event.data.turn, undefined)
         break
       case 'assistant/message':
-        for (const block of event.data.message.content) if (block.type === 'tool-call') this.calls.set(block.id, false)
+        for (const block of event.data.message.content) if (block.type === 'tool-call') this.call(block.id).asked++
         break
       case 'tool/call':
-        this.calls.set(event.data.callId, true)
+        this.call(event.data.callId).logged++
         break
       case 'tool/result':
-        this.calls.delete(event.data.message.source.callId)
+        this.call(event.data.message.source.callId).answered++
         break
       default:
     }
+  }
+
+  /** Whatever was open before is not open any more, in a log that was broken before too. */
+  private enter(turn: number | undefined, step: number | undefined): void {
+    this.turn = turn
+    this.step = step
+    this.calls.clear()
+  }
+
+  private call(id: string): Call {
+    let call = this.calls.get(id)
+    if (call === undefined) this.calls.set(id, (call = { ...NO_CALL }))
+    return call
   }
 
   private isHere(place: { readonly turn: number; readonly step: number }): boolean {
@@ -112,6 +130,8 @@ class LogGrammar {
     return this.step === undefined ? `turn ${this.turn} is between steps` : `step ${this.step} of turn ${this.turn} is open`
   }
 }
+
+const NO_CALL: Readonly<Call> = { asked: 0, logged: 0, answered: 0 }
 
 function placeOf({ turn, step }: { readonly turn: number; readonly step: number }): string {
   return `step ${step} of turn ${turn}`
