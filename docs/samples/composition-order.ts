@@ -15,7 +15,7 @@ const retry = {
 }
 
 /** Runs a tool that hangs at first and answers the second time, and says what the caller got after how many attempts. */
-export async function run(plugins: readonly Plugin[]): Promise<string> {
+async function run(plugins: readonly Plugin[]): Promise<string> {
   const ctx = new Context()
   await ctx.plugin(ToolRuntime)
   for (const plugin of plugins) await ctx.plugin(plugin)
