@@ -25,7 +25,9 @@ export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCa
   const { agent, bus, llm, requests, tools } = host
   const { turn, step, signal } = place
   while (!signal.aborted) {
-    const outcome = await callModel(llm, requests.next(tools.schemas(agent), signal))
+    const request = requests.next(tools.schemas(agent), signal)
+    if (signal.aborted) break
+    const outcome = await callModel(llm, request)
     if (outcome.kind !== 'failed') return outcome
     const { failure } = outcome
     const decision = await waterfall<RequestErrorDecision>(bus, carrierOf(agent), {

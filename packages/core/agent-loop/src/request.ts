@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type LlmRequest, type RequestTool } from '@loopguard/llm'
-import { lastHeader, type Session, type SessionEventMap } from '@loopguard/session'
+import type { LlmRequest, Message, RequestTool } from '@loopguard/llm'
+import { lastHeader, messagesOf, type Session, type SessionEventMap } from '@loopguard/session'
 import type { AgentOptions } from './types.ts'
 
 type RequestHeader = SessionEventMap['request/header']
@@ -28,8 +28,26 @@ export class RequestBuilder {
       ...(maxTokens !== undefined && { maxTokens }),
     }
     if (this.header === undefined || !sameHeader(this.header, header)) this.header = this.session.append('request/header', header).data
-    return Object.freeze({ ...this.header, messages: Object.freeze(this.session.deriveMessages()), signal, sessionId: this.session.id })
+    return requestOf(this.header, this.session, signal)
   }
+}
+
+/**
+ * The messages are copied when somebody reads them: a copy of a long history costs more than all the rest of a step, and who keeps
+ * requests must not keep as many copies. The log only grows, so that what was derived by now is the same whenever it is read.
+ */
+function requestOf(header: RequestHeader, session: Session, signal: AbortSignal): LlmRequest {
+  const history = messagesOf(session)
+  const count = history.length
+  let messages: readonly Message[] | undefined
+  return Object.freeze({
+    ...header,
+    get messages(): readonly Message[] {
+      return (messages ??= Object.freeze(history.slice(0, count)))
+    },
+    signal,
+    sessionId: session.id,
+  })
 }
 
 function sameHeader(a: RequestHeader, b: RequestHeader): boolean {

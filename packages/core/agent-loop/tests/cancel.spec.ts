@@ -172,6 +172,7 @@ describe('a cancel', () => {
     ['turn/start', ['turn 1', 'discarded: later'], 'hi'],
     ['step/start', ['turn 1', 'step 1.1', 'discarded: later', 'user hi', 'claimed: hi', 'end 1.1']],
     ['user/message', ['turn 1', 'step 1.1', 'user hi', 'discarded: later', 'claimed: hi', 'end 1.1']],
+    ['request/header', ['turn 1', 'step 1.1', 'user hi', 'claimed: hi', 'discarded: later', 'end 1.1']],
     [
       'assistant/message',
       [

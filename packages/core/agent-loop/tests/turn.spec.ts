@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createHarness } from '@loopguard/testkit'
-import { story } from './support/story.ts'
+import { story, words } from './support/story.ts'
 import { tool } from './support/tools.ts'
 
 describe('a turn', () => {
@@ -46,5 +46,17 @@ describe('a turn', () => {
       'end 1 completed',
     ])
     expect(harness.model.requests[1]?.messages).toEqual(agent.session.deriveMessages().slice(0, 3))
+  })
+
+  it('a request that is kept shows what the model saw, however long the log has grown since', async () => {
+    await using harness = await createHarness({ script: [{ text: 'one' }, { text: 'two' }, { text: 'three' }] })
+    const agent = harness.agent()
+    for (const text of ['a', 'b', 'c']) await harness.say(agent, text)
+    const [first, second] = harness.model.requests
+    expect(second?.messages.map(words)).toEqual(['a', 'one', 'b'])
+    expect(first?.messages.map(words)).toEqual(['a'])
+    expect(first?.messages).toBe(first?.messages)
+    expect([first, first?.messages].every(Object.isFrozen)).toBe(true)
+    expect({ ...second }.messages).toBe(second?.messages)
   })
 })

@@ -10,5 +10,5 @@ export {
 export { Config } from './config.ts'
 export { Session } from './session.ts'
 export { SessionStore, SessionStore as default, type CreateOptions } from './store.ts'
-export { lastHeader, lastTurn, pendingInbox, type Log } from './views.ts'
+export { lastHeader, lastTurn, messagesOf, pendingInbox, type Log } from './views.ts'
 export { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN } from './recovery-codes.ts'
