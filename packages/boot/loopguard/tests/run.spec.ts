@@ -108,13 +108,25 @@ describe('--json', () => {
   })
 })
 
+/** Hands over to a second agent a little after the first one has become idle. */
+const RELAY = `
+  export const inject = ['agentLoop']
+  export function apply(ctx) {
+    const second = ctx.agentLoop.create('second', { provider: 'scripted', model: 'm' })
+    ctx.on('agent/status', async ({ agent, status }) => {
+      if (agent === second || status !== 'idle') return
+      for (let i = 0; i < 20; i++) await null
+      second.followup({ id: 'relayed', role: 'user', content: [{ type: 'text', text: 'go on' }], source: { kind: 'plugin', plugin: 'relay' } })
+    })
+  }`
+
 describe('the exit code', () => {
   it('is 3 when some turn did not complete; the reason is shown, in colours where they are forced', async () => {
-    const path = folder({ 'cordis.yml': HOST + AGENT, 'script.yml': '[]' })
+    const path = folder({ 'cordis.yml': `${HOST}${AGENT}- name: ./relay.mjs\n`, 'script.yml': '[]', 'relay.mjs': RELAY })
     const { code, out, err } = await run(['run'], { cwd: path, env: { FORCE_COLOR: '1' } })
     expect({ code, err }).toEqual({ code: 3, err: '' })
     expect(out).toContain('\u001b[31m== turn 1 ended: error SCRIPT_EXHAUSTED: the script is used up')
-    expect(out).toContain('1 turn (1 not completed)')
+    expect(out).toContain('2 agents, 2 turns (2 not completed)')
   })
 })
 

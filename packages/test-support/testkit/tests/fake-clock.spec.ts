@@ -92,6 +92,16 @@ describe('a fake clock', () => {
     expect(fired).toBe(1)
   })
 
+  it('puts a refreshed timer behind those that are due with it', async () => {
+    const fake = install()
+    const fired: string[] = []
+    const first = setTimeout(() => fired.push('first'), 10)
+    setTimeout(() => fired.push('second'), 10)
+    first.refresh()
+    await fake.advance(10)
+    expect(fired).toEqual(['second', 'first'])
+  })
+
   it.each([0, -5, Number.NaN, 2_147_483_648, undefined])('takes a delay of %s for 1 ms, as Node does', async (delay) => {
     const fake = install()
     let fired = false

@@ -175,21 +175,22 @@ describe('a replay', () => {
     expect(told(harness.replayed).filter((line) => line.startsWith('tool'))).toEqual(['tool: = ! Error: no', 'tool: = two'])
   })
 
-  it('stops when its agent is cancelled', async () => {
+  it.each([
+    ['a tool runs', 'tool/call', [hears('go'), says(null, call('c')), gives('c', 'x'), says('on'), hears('more'), says('end')]],
+    ['an answer ends', 'assistant/message', [hears('go'), says('yes'), hears('more'), says('end')]],
+  ])('stops when its agent is cancelled while %s, whatever other agents do then', async (_, moment, messages) => {
     const cancel = {
       name: 'cancel',
       apply: (ctx: Context) =>
-        void ctx.on('tools/execute', (_exec, next) => {
-          for (const agent of ctx.root.agentLoop.list()) agent.cancel()
-          return next()
+        void ctx.on('session/event', ({ id }, { type }) => {
+          if (id === 'replay' && type === moment) ctx.root.agentLoop.get(SessionId('replay'))?.cancel()
         }),
     }
-    await using harness = await play(
-      [hears('go'), says(null, call('c')), gives('c', 'x'), says('on'), hears('more'), says('end')],
-      [cancel],
-    )
-    expect(told(harness.replayed).at(-1)).toBe('-- aborted')
-    expect(harness.replayed.status).toBe('idle')
+    await using harness = await play(messages, [cancel])
+    harness.model.push({ text: 'mine' })
+    await harness.say(harness.agent(), 'hello')
+    await harness.replayed.whenIdle()
+    expect(told(harness.replayed).filter((line) => /^user|^--/.test(line))).toEqual(['user: go', '-- aborted'])
   })
 
   it('keeps its tools to its own agent', async () => {
