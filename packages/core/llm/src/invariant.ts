@@ -49,7 +49,7 @@ async function* watch(
  * idles there must not hold up its consumer.
  */
 async function lookBehind(source: AsyncIterator<StreamChunk, unknown>): Promise<string | undefined> {
-  const late = await Promise.race([source.next().catch(() => END), patience()])
+  const late = await Promise.race([Promise.resolve(source.next()).catch(() => END), patience()])
   const left = Promise.resolve(source.return?.())
   if (late === undefined) {
     left.catch(() => {})

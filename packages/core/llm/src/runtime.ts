@@ -1,4 +1,5 @@
 import { type Context, Service } from '@deepseek-ai/cordis'
+import { notIdlingBehindFinish } from './behind-finish.ts'
 import { busOf, type Bus } from './contained.ts'
 import { failureOf, HarnessError, type LlmFailure } from './errors.ts'
 import type { SessionId } from './ids.ts'
@@ -36,8 +37,8 @@ declare module '@deepseek-ai/cordis' {
   }
   interface Events {
     /**
-     * Around the adapter, synchronously. What `next()` returns never throws and always finishes. It may go on behind its finish, and
-     * for as long as an adapter likes: the consumer stops there, and so should a listener that gathers chunks.
+     * Around the adapter, synchronously. What `next()` returns never throws and always finishes. When the adapter sends more at once,
+     * that comes too, behind the finish: the consumer never sees it, a listener can.
      * @mode waterfall by position; a throw becomes a terminal `error` finish.
      */
     'llm/stream'(request: LlmRequest, next: () => AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk>
@@ -100,7 +101,7 @@ export class LlmRuntime extends Service {
     const open = (): AsyncIterable<StreamChunk> =>
       streamOf(adapterFor(adapters, frozen).stream(frozen), `the adapter of provider "${frozen.provider}" returned no stream`)
     // Cut at the consumer alone, so that a listener can see what an adapter sends behind its finish.
-    return terminated(frozen, 'cut', () => around(bus, frozen, () => terminated(frozen, 'pass', open)))
+    return terminated(frozen, 'cut', () => around(bus, frozen, () => terminated(frozen, 'pass', () => notIdlingBehindFinish(open()))))
   }
 }
 

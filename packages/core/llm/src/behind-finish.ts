@@ -1,0 +1,40 @@
+import type { StreamChunk } from './stream.ts'
+
+/**
+ * The same stream, which ends as soon as it idles behind its finish: what comes there at once is passed on, and nobody waits for more.
+ * A source that is given up there is closed without waiting for that either.
+ */
+export function notIdlingBehindFinish(stream: AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> {
+  return {
+    [Symbol.asyncIterator](): AsyncIterator<StreamChunk, unknown> {
+      const source: AsyncIterator<StreamChunk, unknown> = stream[Symbol.asyncIterator]()
+      let finished = false
+      return {
+        async next() {
+          if (finished) return (await atOnce(source.next())) ?? giveUp(source)
+          const result = await source.next()
+          finished = (result.value as StreamChunk | null | undefined)?.type === 'finish'
+          return result
+        },
+        return: async () => (await source.return?.()) ?? END,
+      }
+    },
+  }
+}
+
+const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
+
+async function atOnce<T>(asked: PromiseLike<T>): Promise<T | undefined> {
+  return Promise.race([asked, moment()])
+}
+
+/** Long enough for whatever need not wait for anything itself. Not a timer, which tests may have stopped. */
+async function moment(): Promise<undefined> {
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve()
+  return undefined
+}
+
+function giveUp(source: AsyncIterator<StreamChunk, unknown>): IteratorResult<StreamChunk, unknown> {
+  void Promise.resolve(source.return?.()).catch(() => {})
+  return END
+}
