@@ -1,10 +1,10 @@
 import { Context, type Plugin } from '@deepseek-ai/cordis'
 import { AgentLoop, type Agent, type AgentOptions, type Config as LoopConfig } from '@loopguard/agent-loop'
-import { InvariantRegistry } from '@loopguard/invariants'
 import { createUserMessage, type LlmAdapter, LlmRuntime, SessionId, text, type UserMessage } from '@loopguard/llm'
 import { SessionStore } from '@loopguard/session'
 import { type ToolDefinition, ToolRuntime } from '@loopguard/tools'
 import { captureErrors, type LoggedError } from './error-log.ts'
+import { type InvariantWatch, mountInvariants } from './invariants.ts'
 import type { ScriptEntry } from './script.ts'
 import { ScriptedModel } from './scripted-model.ts'
 
@@ -20,7 +20,10 @@ export interface HarnessOptions {
   readonly loop?: Partial<LoopConfig>
   /** Registered for all agents. */
   readonly tools?: readonly ToolDefinition[]
-  /** Mounts the registry of invariants, before `plugins`, so that companions among them find it. Default `false`. */
+  /**
+   * Mounts the registry of invariants and all companions, between the host and `plugins`; the disposal fails when a contract was
+   * broken. `false` is for tests that break things on purpose. Default `true`.
+   */
   readonly invariants?: boolean
   /** Guards, companions and listeners: mounted after the host, in this order, each once the one before is active. */
   readonly plugins?: readonly HarnessPlugin[]
@@ -41,7 +44,7 @@ export interface Harness extends AsyncDisposable {
   agent(options?: HarnessAgentOptions): Agent
   /** Sends a user's message and waits until the agent is idle. */
   say(agent: Agent, words: string): Promise<void>
-  /** Unloads everything and waits for it. */
+  /** Unloads everything and waits for it. Rejects with what the invariants have found, unless they were turned off. */
   dispose(): Promise<void>
 }
 
@@ -52,17 +55,17 @@ const PROVIDER = 'scripted'
  * @throws what a plugin throws while it starts, its refused configuration included; what was mounted by then is gone again.
  */
 export async function createHarness(options: HarnessOptions = {}): Promise<Harness> {
-  const { script, loop = {}, tools = [], invariants = false, plugins = [] } = options
+  const { script, loop = {}, tools = [], invariants = true, plugins = [] } = options
   const ctx = new Context()
   const log = captureErrors(ctx)
   const model = new ScriptedModel(script)
-  const dispose = (): Promise<void> => ctx.fiber.dispose()
+  let watch: InvariantWatch | undefined
   try {
     await ctx.plugin(LlmRuntime)
     await ctx.plugin(SessionStore)
     await ctx.plugin(ToolRuntime)
     await ctx.plugin(AgentLoop, loop)
-    if (invariants) await ctx.plugin(InvariantRegistry, {})
+    if (invariants) watch = await mountInvariants(ctx)
     for (const entry of plugins) {
       const [plugin, config] = isPair(entry) ? entry : [entry, undefined]
       await ctx.plugin(plugin, config as never)
@@ -70,8 +73,12 @@ export async function createHarness(options: HarnessOptions = {}): Promise<Harne
     ctx.llm.registerAdapter([PROVIDER], options.adapter ?? model)
     for (const tool of tools) ctx.tools.register(tool)
   } catch (error) {
-    await dispose()
+    await ctx.fiber.dispose()
     throw error
+  }
+  const dispose = async (): Promise<void> => {
+    await ctx.fiber.dispose()
+    watch?.assertNone()
   }
   let made = 0
   return {

@@ -9,6 +9,12 @@ const echo = {
   execute: (args: unknown): string => JSON.stringify(args),
 }
 
+const packagesOf = (ctx: Context): string[] =>
+  ctx.invariants
+    .registrations()
+    .map(({ packageName }) => packageName)
+    .sort()
+
 describe('a harness', () => {
   it('is a whole host: a prompt goes through model, tools and log', async () => {
     await using harness = await createHarness({
@@ -36,14 +42,43 @@ describe('a harness', () => {
       apply: (_ctx: Context, config: unknown) => void seen.push(config),
     }
     const second = { name: 'q', apply: () => void seen.push('second') }
-    await using harness = await createHarness({ invariants: true, plugins: [[plugin, { a: 1 }], second] })
+    await using _harness = await createHarness({ plugins: [[plugin, { a: 1 }], second] })
     expect(seen).toEqual([{ a: 1 }, 'second'])
-    expect(harness.ctx.get('invariants')).toBeDefined()
   })
 
-  it('has no registry of invariants unless it is asked for', async () => {
-    await using harness = await createHarness()
-    expect(harness.ctx.get('invariants')).toBeUndefined()
+  it('watches the invariants of every package, before the first plugin comes', async () => {
+    const before: unknown[] = []
+    const plugin = { name: 'p', inject: ['invariants'], apply: (ctx: Context) => void before.push(...packagesOf(ctx)) }
+    await using harness = await createHarness({ plugins: [plugin] })
+    const names = ['agent-loop', 'invariants', 'llm', 'repeat-tool-reminder', 'session', 'timeout-policy', 'tools']
+    expect(before).toEqual(names.map((name) => `@loopguard/${name}`))
+    expect(harness.ctx.invariants.registrations().every(({ fiber }) => fiber?.state === 2)).toBe(true)
+  })
+
+  it('fails to be disposed, once all is gone, when a contract was broken', async () => {
+    const harness = await createHarness()
+    const agent = harness.agent()
+    harness.ctx.emit('agent/status', { agent, status: 'idle' })
+    await expect(harness.dispose()).rejects.toThrow('invariant violated by "@loopguard/agent-loop": agent "agent-1"')
+    expect(agent.session.closed).toBe(true)
+  })
+
+  it('names every contract that was broken', async () => {
+    const harness = await createHarness()
+    const agent = harness.agent()
+    harness.ctx.emit('agent/status', { agent, status: 'idle' })
+    expect(() => agent.session.append('turn/end', { turn: 7, reason: { kind: 'completed' } })).toThrow('turn 7')
+    const failure = await harness[Symbol.asyncDispose]().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(failure).toBeInstanceOf(AggregateError)
+    expect(String(failure)).toMatch(/^AggregateError: 2 invariants were violated:\n.*agent-loop.*\n.*session.*$/)
+  })
+
+  it('leaves the invariants alone when it is told to', async () => {
+    await using harness = await createHarness({ invariants: false })
+    expect(harness.ctx.get('invariants') === undefined).toBe(true)
   })
 
   it('takes another adapter for the model, and a configuration for the loop', async () => {

@@ -1,0 +1,38 @@
+import type { Context } from '@deepseek-ai/cordis'
+import * as agentLoop from '@loopguard/agent-loop/invariant'
+import { type InvariantError, InvariantRegistry } from '@loopguard/invariants'
+import * as invariants from '@loopguard/invariants/invariant'
+import * as llm from '@loopguard/llm/invariant'
+import * as repeatToolReminder from '@loopguard/repeat-tool-reminder/invariant'
+import * as session from '@loopguard/session/invariant'
+import * as timeoutPolicy from '@loopguard/timeout-policy/invariant'
+import * as tools from '@loopguard/tools/invariant'
+
+const COMPANIONS = [invariants, llm, session, tools, agentLoop, timeoutPolicy, repeatToolReminder]
+
+/** What the invariants have seen of a context. */
+export interface InvariantWatch {
+  /** The latest 100 violations, oldest first; live, and still there when the context is gone. */
+  readonly violations: readonly InvariantError[]
+  /** @throws InvariantError when one contract was broken, AggregateError when more were. */
+  assertNone(): void
+}
+
+/**
+ * Mounts the registry of invariants and every companion of this repository: those of the host, and those of the guards, which have
+ * nothing to say where no guard is. A companion whose service is not there yet begins when it is.
+ */
+export async function mountInvariants(ctx: Context): Promise<InvariantWatch> {
+  await ctx.plugin(InvariantRegistry, {})
+  const { violations } = ctx.invariants
+  for (const companion of COMPANIONS) await ctx.plugin(companion)
+  return {
+    violations,
+    assertNone() {
+      const [first, ...others] = violations
+      if (first === undefined) return
+      if (others.length === 0) throw first
+      throw new AggregateError(violations, [`${violations.length} invariants were violated:`, ...violations.map(String)].join('\n'))
+    },
+  }
+}
