@@ -1,8 +1,5 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import * as loopInvariant from '@loopguard/agent-loop/invariant'
-import * as sessionInvariant from '@loopguard/session/invariant'
-import * as toolsInvariant from '@loopguard/tools/invariant'
 import { createHarness, type Harness } from '@loopguard/testkit'
 import { faultOfLog } from './support/laws.ts'
 import { Models } from './support/models.ts'
@@ -48,11 +45,8 @@ let harness: Harness
 const models = new Models()
 
 beforeAll(async () => {
-  harness = await createHarness({
-    adapter: models,
-    invariants: true,
-    plugins: [sessionInvariant, toolsInvariant, loopInvariant],
-  })
+  // Among the answers are broken streams.
+  harness = await createHarness({ adapter: models, invariants: { package_blocklist: ['^@loopguard/llm$'] } })
 })
 afterAll(() => harness.dispose())
 

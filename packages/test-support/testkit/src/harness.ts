@@ -1,5 +1,6 @@
 import { Context, type Plugin } from '@deepseek-ai/cordis'
 import { AgentLoop, type Agent, type AgentOptions, type Config as LoopConfig } from '@loopguard/agent-loop'
+import type { Config as InvariantsConfig } from '@loopguard/invariants'
 import { createUserMessage, type LlmAdapter, LlmRuntime, SessionId, text, type UserMessage } from '@loopguard/llm'
 import { SessionStore } from '@loopguard/session'
 import { type ToolDefinition, ToolRuntime } from '@loopguard/tools'
@@ -22,9 +23,9 @@ export interface HarnessOptions {
   readonly tools?: readonly ToolDefinition[]
   /**
    * Mounts the registry of invariants and all companions, between the host and `plugins`; the disposal fails when a contract was
-   * broken. `false` is for tests that break things on purpose. Default `true`.
+   * broken. `false` is for tests that break things on purpose; a configuration of the registry leaves packages out. Default `true`.
    */
-  readonly invariants?: boolean
+  readonly invariants?: boolean | InvariantsConfig
   /** Guards, companions and listeners: mounted after the host, in this order, each once the one before is active. */
   readonly plugins?: readonly HarnessPlugin[]
 }
@@ -65,7 +66,7 @@ export async function createHarness(options: HarnessOptions = {}): Promise<Harne
     await ctx.plugin(SessionStore)
     await ctx.plugin(ToolRuntime)
     await ctx.plugin(AgentLoop, loop)
-    if (invariants) watch = await mountInvariants(ctx)
+    if (invariants !== false) watch = await mountInvariants(ctx, invariants === true ? {} : invariants)
     for (const entry of plugins) {
       const [plugin, config] = isPair(entry) ? entry : [entry, undefined]
       await ctx.plugin(plugin, config as never)

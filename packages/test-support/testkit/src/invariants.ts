@@ -1,6 +1,6 @@
 import type { Context } from '@deepseek-ai/cordis'
 import * as agentLoop from '@loopguard/agent-loop/invariant'
-import { type InvariantError, InvariantRegistry } from '@loopguard/invariants'
+import { type Config as InvariantsConfig, type InvariantError, InvariantRegistry } from '@loopguard/invariants'
 import * as invariants from '@loopguard/invariants/invariant'
 import * as llm from '@loopguard/llm/invariant'
 import * as repeatToolReminder from '@loopguard/repeat-tool-reminder/invariant'
@@ -22,8 +22,8 @@ export interface InvariantWatch {
  * Mounts the registry of invariants and every companion of this repository: those of the host, and those of the guards, which have
  * nothing to say where no guard is. A companion whose service is not there yet begins when it is.
  */
-export async function mountInvariants(ctx: Context): Promise<InvariantWatch> {
-  await ctx.plugin(InvariantRegistry, {})
+export async function mountInvariants(ctx: Context, config: InvariantsConfig = {}): Promise<InvariantWatch> {
+  await ctx.plugin(InvariantRegistry, config)
   const { violations } = ctx.invariants
   for (const companion of COMPANIONS) await ctx.plugin(companion)
   return {
