@@ -82,11 +82,13 @@ function listed(keys: readonly string[]): string {
 const SHOWN_CHARS = 80
 
 function shown(value: unknown): string {
-  let text = String(value)
-  if (typeof value === 'string' || (typeof value === 'object' && value !== null)) {
-    text = JSON.stringify(value) ?? text
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return cut(String(value))
+  try {
+    return cut(JSON.stringify(value))
+  } catch {
+    // YAML can make a list that holds itself.
+    return 'what is no JSON'
   }
-  return cut(text)
 }
 
 function cut(text: string): string {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Settings } from './config.ts'
 import { firstPoints, oneLine, previewOf } from './preview.ts'
 
-const GENTLE =
+export const GENTLE =
   'You are repeating the exact same tool call with identical arguments. Carefully analyze the previous result before calling again: if the task is not complete, try a different approach or different arguments instead of repeating the call.'
 
 const MAX_NAME_POINTS = 200

@@ -52,6 +52,8 @@ describe('what is understood is loaded', () => {
 })
 
 describe('thresholds', () => {
+  const holdsItself: unknown[] = []
+  holdsItself.push(holdsItself)
   const notInteger = (shown: string, index: number) =>
     `\`thresholds\` must hold only values that are an integer >= 2, got ${shown} (at index ${index})`
 
@@ -66,6 +68,7 @@ describe('thresholds', () => {
     ['null', [3, null], notInteger('null', 1)],
     ['a list', [[3]], notInteger('[3]', 0)],
     ['a bigint', [3n], notInteger('3', 0)],
+    ['a list that holds itself', [holdsItself], notInteger('what is no JSON', 0)],
     ['nothing', [], '`thresholds` must not be empty: give at least one integer >= 2, or leave the key out to get its default'],
     ['the same twice', [2, 2], '`thresholds` must not hold duplicates, got 2 more than once'],
     ['the same twice, and others', [5, 3, 8, 3, 5, 3], '`thresholds` must not hold duplicates, got 3, 5 more than once'],

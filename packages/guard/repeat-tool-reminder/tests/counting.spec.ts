@@ -1,4 +1,6 @@
-import { createHarness } from '@loopguard/testkit'
+import { Context } from '@deepseek-ai/cordis'
+import { createHarness, fakeClock, gate } from '@loopguard/testkit'
+import * as timeoutPolicy from '@loopguard/timeout-policy'
 import { afterEach, describe, expect, it } from 'vitest'
 import { execute, heard, pluginMessage, play, stage, CALLS, textOf, isReminder } from './stage.ts'
 import * as reminder from '@loopguard/repeat-tool-reminder'
@@ -13,7 +15,7 @@ const open: typeof stage = async (...args) => {
 afterEach(async () => {
   for (const harness of harnesses.splice(0)) {
     await harness.dispose()
-    expect(harness.log).toEqual([])
+    if (harness.log.length > 0) throw new Error(`logged at error level: ${JSON.stringify(harness.log)}`)
   }
 })
 
@@ -242,6 +244,35 @@ describe('wrappers that fail', () => {
   })
 })
 
+it('calls that time out count, with both guards in one composition', async () => {
+  using clock = fakeClock()
+  const harness = await open(undefined, [timeoutPolicy])
+  const started = Array.from({ length: 5 }, () => gate())
+  let calls = 0
+  harness.ctx.tools.register({
+    name: 'hangs',
+    description: '',
+    parameters: {},
+    timeoutMs: 50,
+    execute: (_args, { signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+        started[calls++]?.open()
+      }),
+  })
+  const agent = harness.agent()
+  harness.model.push({ calls: [{ name: 'hangs', arguments: {} }], repeat: 5 }, { text: 'done' })
+  const said = harness.say(agent, 'go')
+  for (const each of started) {
+    await each.opened
+    await clock.advance(50)
+  }
+  await said
+  expect(heard(agent)).toBe('? ? ? ! ? ? !5')
+  const codes = agent.session.events.flatMap(({ type, data }) => (type === 'tool/result' ? [data.error?.code] : []))
+  expect(codes).toEqual(Array.from({ length: 5 }, () => 'TOOL_TIMEOUT'))
+})
+
 describe('the plugin comes and goes', () => {
   it('unloaded it is silent; loaded again it starts afresh, and reminds once', async () => {
     const harness = await createHarness()
@@ -270,15 +301,13 @@ describe('the plugin comes and goes', () => {
   })
 
   it('nothing of it is left on the bus', async () => {
-    const harness = await createHarness()
-    harnesses.push(harness)
+    const ctx = new Context()
     const listeners = (): number[] =>
-      ['tools/post-execute', 'agent/pre-step'].map((event) => harness.ctx.events.dispatch('waterfall', [event]).length)
-    const before = listeners()
-    const fiber = await harness.ctx.plugin(reminder)
-    expect(listeners()).toEqual(before.map((count) => count + 1))
+      ['tools/post-execute', 'agent/pre-step'].map((event) => ctx.events.dispatch('waterfall', [event]).length)
+    const fiber = await ctx.plugin(reminder)
+    expect(listeners()).toEqual([1, 1])
     await fiber.dispose()
-    expect(listeners()).toEqual(before)
+    expect(listeners()).toEqual([0, 0])
   })
 
   it('loaded twice, each copy reminds: it is configured twice', async () => {

@@ -132,6 +132,30 @@ describe('an execution or a result that is odd', () => {
   })
 })
 
+describe('a decision that needs no reminder, or is none', () => {
+  it('is passed on as the very object that came', async () => {
+    const decision = Object.freeze({ kind: 'accept', additionalContexts: Object.freeze([]) })
+    expect(await call({ ...CALLS.A, agent }, {}, decision)).toBe(decision)
+  })
+
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['text', 'accept'],
+    ['an unknown kind', { kind: 'defer', additionalContexts: [] }],
+    ['no kind', {}],
+    ['contexts that are no list', { kind: 'accept', additionalContexts: 'a note' }],
+    ['contexts that are null', { kind: 'block', feedback: [], additionalContexts: null }],
+  ])('is passed on unchanged, for the host to judge: %s', async (_title, garbage) => {
+    const before = JSON.stringify(garbage)
+    for (let time = 0; time < 3; time++) {
+      expect(await postExecute(ctx, { ...CALLS.A, agent }, {}, () => garbage)).toBe(garbage)
+    }
+    expect(JSON.stringify(garbage)).toBe(before)
+    expect(log).toEqual([])
+  })
+})
+
 describe('a step that is odd', () => {
   it.each([
     ['no messages', { agent }],

@@ -86,7 +86,7 @@ describe('the preview', () => {
     (many) => {
       fc.assert(
         fc.property(json, fc.integer({ min: 1, max: 60 }), (value, limit) => {
-          const whole = [...escaped(canonical(value))]
+          const whole = Array.from(escaped(canonical(value)))
           const shown = previewOf(value, limit, many)
           const rest = whole.length - limit
           expect(shown).toBe(rest > 0 ? `${whole.slice(0, limit).join('')}… (+${rest} more chars)` : whole.join(''))

@@ -57,7 +57,11 @@ await call([{}], cut)
 
 const alive = { large: await perAgent(1_000, large), cut: await perAgent(100, cut) }
 const before = await heap()
-for (let round = 0; round < 100; round++) await call(Array.from({ length: 1_000 }, () => ({})), (index) => ({ index }))
+for (let round = 0; round < 100; round++)
+  await call(
+    Array.from({ length: 1_000 }, () => ({})),
+    (index) => ({ index }),
+  )
 const gone = ((await heap()) - before) / 100_000
 
 process.stdout.write(JSON.stringify({ alive, gone }))
