@@ -46,6 +46,7 @@ const plugin: Companion = companion({
       const stage = STAGES.get(event)
       if (stage === undefined) return
       const [exec, result] = args as [ToolExecution, ToolExecutionResult?]
+      if (typeof (exec as Partial<ToolExecution> | undefined)?.token !== 'symbol') return
       const complaint = enter(stage, exec) ?? (stage !== 'result' || isDeepFrozen(result) ? undefined : 'its result is not deep-frozen')
       if (complaint === undefined) return
       const say = (): void => fail(`call "${exec.callId}" of tool "${exec.name}": ${complaint}`)

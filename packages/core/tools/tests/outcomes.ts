@@ -68,12 +68,12 @@ export const outcomes: Record<
       host.ctx.on('tools/execute', async (_exec, next) => ({
         ...(await next()),
         isError: true,
-        content: [{ type: 'text', text: 'Error: tool call timed out after 5ms' }],
-        error: { message: 'tool call timed out after 5ms', info: { name: 'ToolTimeoutError', code: 'TOOL_TIMEOUT' } },
+        content: [{ type: 'text', text: 'Error: tool call timed out after 1ms' }],
+        error: { message: 'tool call timed out after 1ms', info: { name: 'ToolTimeoutError', code: 'TOOL_TIMEOUT' } },
       }))
       return host.call()
     },
-    text: 'Error: tool call timed out after 5ms',
+    text: 'Error: tool call timed out after 1ms',
     info: { name: 'ToolTimeoutError', code: 'TOOL_TIMEOUT' },
   },
   'the body threw': {

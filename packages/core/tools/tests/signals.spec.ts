@@ -129,7 +129,7 @@ describe('exec.signal', () => {
   it("is the caller's in post-execute also when stray code of a wrapper assigns it up to the last moment", async () => {
     const caller = new AbortController()
     const foreign = new AbortController().signal
-    const host = await Host.start()
+    const host = await Host.start(undefined, { invariants: false })
     let refused = false
     host.ctx.on('tools/execute', (exec, next) => {
       const stray = async (): Promise<void> => {

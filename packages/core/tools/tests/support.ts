@@ -9,7 +9,8 @@ import {
   type ToolExecutionResult,
   ToolRuntime,
 } from '@loopguard/tools'
-import { expect } from 'vitest'
+import { mountInvariants } from '@loopguard/testkit'
+import { expect, onTestFinished } from 'vitest'
 
 export type CallOptions = Partial<Omit<ToolExecutionInput, 'callId'>>
 
@@ -23,9 +24,17 @@ export class Host {
     this.body = body
   }
 
-  static async start(body: ToolDefinition['execute'] = () => 'done', rest: Partial<ToolDefinition> = {}): Promise<Host> {
+  /** The invariants of all packages are watched, and fail the test when one is broken, unless it breaks them on purpose. */
+  static async start(
+    body: ToolDefinition['execute'] = () => 'done',
+    { invariants = true, ...rest }: Partial<ToolDefinition> & { invariants?: boolean } = {},
+  ): Promise<Host> {
     const host = new Host(body)
     await host.ctx.plugin(ToolRuntime)
+    if (invariants) {
+      const watch = await mountInvariants(host.ctx)
+      onTestFinished(() => watch.assertNone())
+    }
     host.tool({ execute: (args, exec) => host.body(args, exec), ...rest })
     return host
   }

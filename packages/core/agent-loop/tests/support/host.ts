@@ -6,7 +6,7 @@ import { AgentLoop, type Config } from '@loopguard/agent-loop'
 import { LlmRuntime } from '@loopguard/llm'
 import { type SessionEvent, SessionStore } from '@loopguard/session'
 import { type ToolDefinition, ToolRuntime } from '@loopguard/tools'
-import { captureErrors, type LoggedError, ScriptedModel, type ScriptEntry } from '@loopguard/testkit'
+import { captureErrors, type InvariantWatch, type LoggedError, mountInvariants, ScriptedModel, type ScriptEntry } from '@loopguard/testkit'
 
 /** A host whose sessions are files. Unlike the testkit's harness it can be left and come back to its directory. */
 export interface FileHost extends AsyncDisposable {
@@ -27,10 +27,12 @@ export async function fileHost({ directory, script = [], tools = [], loop = {} }
   const ctx = new Context()
   const log = captureErrors(ctx)
   const model = new ScriptedModel(script)
+  let watch: InvariantWatch
   try {
     await ctx.plugin(LlmRuntime)
     await ctx.plugin(SessionStore, { directory })
     await ctx.plugin(ToolRuntime)
+    watch = await mountInvariants(ctx)
     ctx.llm.registerAdapter(['scripted'], model)
     for (const tool of tools) ctx.tools.register(tool)
     await ctx.plugin(AgentLoop, loop)
@@ -38,7 +40,11 @@ export async function fileHost({ directory, script = [], tools = [], loop = {} }
     await ctx.fiber.dispose()
     throw error
   }
-  return { ctx, model, log, [Symbol.asyncDispose]: () => ctx.fiber.dispose() }
+  const dispose = async (): Promise<void> => {
+    await ctx.fiber.dispose()
+    watch.assertNone()
+  }
+  return { ctx, model, log, [Symbol.asyncDispose]: dispose }
 }
 
 export interface TemporaryDirectory extends AsyncDisposable {
