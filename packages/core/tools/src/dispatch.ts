@@ -45,7 +45,7 @@ async function bodyResult(tool: RegisteredTool, exec: ToolExecution, caller: Abo
     const result = outputResult(exec.name, await tool.run(exec.arguments, runContext(exec, fused.signal, sink)))
     return caller.aborted && !result.isError ? aborted() : result
   } catch (thrown) {
-    return thrownFailure(thrown, caller)
+    return thrownFailure(thrown, fused.signal)
   } finally {
     fused.release()
   }

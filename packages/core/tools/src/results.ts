@@ -46,11 +46,12 @@ export function blocked(feedback: readonly ContentBlock[]): ToolExecutionFailure
 }
 
 /**
- * What a body or a listener threw: its message, and its name and code when it has a string `code`. The caller's own abort reason,
- * handed back, is no failure of theirs: when it brings no message to show, the call counts as aborted.
+ * What a body or a listener threw: its message, and its name and code when it has a string `code`. The reason of the signal that
+ * they were given, handed back, is no failure of theirs: when it brings no message to show, or is that of a deadline further out,
+ * whose code and time would read as this call's own, the call counts as aborted.
  */
-export function thrownFailure(thrown: unknown, caller: AbortSignal): ToolExecutionFailure {
-  if (caller.aborted && thrown === caller.reason && !hasMessage(thrown)) return aborted()
+export function thrownFailure(thrown: unknown, signal: AbortSignal): ToolExecutionFailure {
+  if (signal.aborted && thrown === signal.reason && (!hasMessage(thrown) || isTimeoutReason(thrown))) return aborted()
   const message = messageOf(thrown)
   const code = codeOf(thrown)
   return failure(message === '' ? 'failed without a message' : message, code === undefined ? undefined : { name: nameOf(thrown), code })
@@ -119,6 +120,13 @@ function errorOf(message: string, info: ToolErrorInfo | undefined): ToolExecutio
 /** A string as the content it stands for: one text block. */
 export function textContent(value: string): readonly ContentBlock[] {
   return Object.freeze([Object.freeze(text(value))])
+}
+
+/** The brand of `TimeoutReason` in @loopguard/timeout, whichever copy of it made the reason. */
+const TIMEOUT_REASON = Symbol.for('@loopguard/timeout/reason')
+
+function isTimeoutReason(thrown: unknown): boolean {
+  return typeof thrown === 'object' && thrown !== null && TIMEOUT_REASON in thrown
 }
 
 function hasMessage(thrown: unknown): boolean {

@@ -37,6 +37,11 @@ describe('a tool that calls another tool', () => {
     expect(innerResult).toMatchObject({ error: { message: 'tool call aborted', info: { name: 'AbortError', code: 'ABORTED' } } })
   })
 
+  it('outer budget ends first: an ordinary cancel also for an inner body that hands its reason back', async () => {
+    expect(await nested(40, 60_000, new Hanging())).toEqual(timedOut(40))
+    expect(innerResult).toMatchObject({ error: { message: 'tool call aborted', info: { name: 'AbortError', code: 'ABORTED' } } })
+  })
+
   it('outer budget ends first: an inner body that fails keeps its own error', async () => {
     const inner = new Hanging(() => {
       throw new Error('socket closed')
@@ -65,6 +70,32 @@ describe('another deadline with the code TOOL_TIMEOUT', () => {
     await slow.started()
     vi.advanceTimersByTime(40)
     expect(await call).toEqual({ isError: false, content: [{ type: 'text', text: 'late' }] })
+  })
+
+  it('around the policy, that ends first, is no time-out of a body that hands its reason back', async () => {
+    host.ctx.on('tools/execute', async (exec, next) => {
+      using limit = deadline(exec.signal, 40, timeoutPolicy.TOOL_TIMEOUT)
+      exec.signal = limit.signal
+      return await next()
+    })
+    await host.ctx.plugin(timeoutPolicy)
+    const slow = new Hanging()
+    host.tool('slow', 60_000, slow.body)
+    const call = host.call('slow')
+    await slow.started()
+    vi.advanceTimersByTime(40)
+    expect(await call).toMatchObject({ error: { message: 'tool call aborted', info: { name: 'AbortError', code: 'ABORTED' } } })
+  })
+
+  it('of a tool’s own, that ends first, is an error of the tool’s own', async () => {
+    await host.ctx.plugin(timeoutPolicy)
+    host.tool('slow', 60_000, async (exec) => {
+      using limit = deadline(exec.signal, 40, 'READ_TIMEOUT')
+      vi.advanceTimersByTime(40)
+      await aborted(limit.signal)
+      throw limit.signal.reason
+    })
+    expect(await host.call('slow')).toMatchObject({ error: { message: 'READ_TIMEOUT after 40ms', info: { code: 'READ_TIMEOUT' } } })
   })
 
   it('inside the policy, that ends first, leaves the policy’s own running', async () => {
