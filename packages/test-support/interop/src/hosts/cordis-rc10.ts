@@ -123,7 +123,7 @@ function parsed(value: unknown): unknown {
 }
 
 export const host: Host = {
-  title: 'plain Cordis 4.0.0-rc.10',
+  title: 'plain Cordis',
   lacks: { concluded: 'the loop of the suite has no such thing' },
   differs: { 'each-attempt': 'a second `next()` of one wrapper throws there' },
   mount: () => new PlainCordis().start(),

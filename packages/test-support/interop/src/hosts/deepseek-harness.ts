@@ -125,7 +125,7 @@ class Harness implements MountedHost {
 }
 
 export const host: Host = {
-  title: 'DeepSeek Harness 0.1.0-rc.8',
+  title: 'DeepSeek Harness',
   lacks: {},
   differs: {
     'wrapper-throws': 'a call whose wrapper throws does not reach `tools/post-execute` there',

@@ -103,7 +103,7 @@ class OwnHost implements MountedHost {
 }
 
 export const host: Host = {
-  title: 'Loopguard',
+  title: 'our host',
   lacks: {
     'over-maximum': 'it refuses such a tool when it is registered',
     'signal-mutant': 'it puts the signal back itself after each wrapper',

@@ -6,7 +6,7 @@ import * as timeoutPolicyInvariant from '@loopguard/timeout-policy/invariant'
 import type { Subject } from '../subject.ts'
 
 export const loopguard: Subject = {
-  title: 'Loopguard',
+  title: 'our guards',
   timeoutPolicy,
   repeatToolReminder,
   companions: [
