@@ -1,9 +1,12 @@
 import { Context } from '@deepseek-ai/cordis'
 import { createHarness, fakeClock, gate } from '@loopguard/testkit'
 import * as timeoutPolicy from '@loopguard/timeout-policy'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { execute, heard, pluginMessage, play, stage, CALLS, textOf, isReminder } from './stage.ts'
 import * as reminder from '@loopguard/repeat-tool-reminder'
+
+// A busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
 
 const harnesses: { dispose(): Promise<void>; readonly log: readonly unknown[] }[] = []
 const open: typeof stage = async (...args) => {

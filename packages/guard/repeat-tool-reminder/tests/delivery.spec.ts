@@ -3,8 +3,11 @@ import { createUserMessage, text, type UserMessage } from '@loopguard/llm'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import type { Harness } from '@loopguard/testkit'
 import ToolRuntime, { type ToolExecutionResult } from '@loopguard/tools'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CALLS, type Call, execute, heard, isReminder, play, stage, textOf } from './stage.ts'
+
+// A busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
 
 let harness: Harness
 let ctx: Context

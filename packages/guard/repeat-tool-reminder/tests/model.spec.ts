@@ -2,9 +2,12 @@ import { Context } from '@deepseek-ai/cordis'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import ToolRuntime, { type ToolAgent } from '@loopguard/tools'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { reordered } from './json.ts'
 import { type Call, execute, mark, preStep } from './stage.ts'
+
+// A busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
 
 interface Happening {
   readonly agent: number
@@ -69,4 +72,4 @@ it('for any trace of any agents, the reminders are those of a ten-line model', a
     }),
     { numRuns: 150 },
   )
-}, 60_000)
+})

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { matcherOf, trackerOf } from '../src/pattern.ts'
+
+// A busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
 
 /** What a pattern means, told by its definition: exponential, and right. */
 function matchesNaively(pattern: string, name: string): boolean {

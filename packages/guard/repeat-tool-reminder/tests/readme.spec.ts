@@ -2,10 +2,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Context } from '@deepseek-ai/cordis'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import type { ToolExecutionResult } from '@loopguard/tools'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { previewOf } from '../src/preview.ts'
 import { textOf } from './stage.ts'
+
+// A busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
 const blocks = (language: string): string[] =>
