@@ -9,11 +9,16 @@ export default defineConfig(({ mode }) => ({
     include: ['packages/*/*/tests/**/*.spec.ts', 'examples/*/tests/**/*.spec.ts', 'tests/**/*.spec.ts'],
     // The loader imports plugins by name; inlined, its import() goes through Vite and finds TypeScript sources.
     server: { deps: { inline: [/@deepseek-ai\//] } },
+    // Nothing here waits for time to pass; a busy machine may still need long.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     env: { LOOPGUARD_TEST_MODE: mode === 'lib' ? 'lib' : 'source' },
     coverage: {
       provider: 'v8',
-      include: ['packages/*/*/src/**/*.ts'],
+      // The guards and the library under them: every line of every file.
+      include: ['packages/{util,guard}/*/src/**/*.ts'],
       reporter: ['text'],
+      thresholds: { perFile: true, 100: true },
     },
   },
 }))
