@@ -1,12 +1,17 @@
 import { Context } from '@deepseek-ai/cordis'
 import LlmRuntime, { LlmAdapter, SessionId, text, type LlmRequest, type StreamChunk } from '@loopguard/llm'
+import { mountInvariants } from '@loopguard/testkit'
 import { onTestFinished } from 'vitest'
 
-/** A host with the runtime alone, which goes with the test. */
-export async function host(): Promise<Context> {
+/** A host with the runtime alone, which goes with the test. Its invariants are watched, unless the test breaks them on purpose. */
+export async function host({ invariants = true }: { invariants?: boolean } = {}): Promise<Context> {
   const ctx = new Context()
   await ctx.plugin(LlmRuntime)
-  onTestFinished(() => ctx.fiber.dispose())
+  const watch = invariants ? await mountInvariants(ctx) : undefined
+  onTestFinished(async () => {
+    await ctx.fiber.dispose()
+    watch?.assertNone()
+  })
   return ctx
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Context } from '@deepseek-ai/cordis'
 import { CallId, codeOf, createAssistantMessage, createToolResultMessage, createUserMessage, text, type UserMessage } from '@loopguard/llm'
 import SessionStore, { type Session, type SessionEvent, type SessionEventMap, type SessionEventType } from '@loopguard/session'
+import { mountInvariants } from '@loopguard/testkit'
 import { onTestFinished } from 'vitest'
 
 /** A type that no package knows, for data of any shape. */
@@ -20,16 +21,24 @@ export function tempDir(): string {
   return path
 }
 
-/** A host with nothing but the store, which goes with the test. */
-export async function hostWith(config?: { directory?: string }): Promise<Context> {
+/** A host with nothing but the store, which goes with the test. Its invariants are watched, unless the test breaks them on purpose. */
+export async function hostWith(config: { directory?: string } = {}, { invariants = true }: HostOptions = {}): Promise<Context> {
   const ctx = new Context()
-  await ctx.plugin(SessionStore, config ?? {})
-  onTestFinished(() => ctx.fiber.dispose())
+  await ctx.plugin(SessionStore, config)
+  const watch = invariants ? await mountInvariants(ctx) : undefined
+  onTestFinished(async () => {
+    await ctx.fiber.dispose()
+    watch?.assertNone()
+  })
   return ctx
 }
 
-export async function storeIn(directory?: string): Promise<SessionStore> {
-  return (await hostWith(directory === undefined ? {} : { directory })).sessions
+export interface HostOptions {
+  readonly invariants?: boolean
+}
+
+export async function storeIn(directory?: string, options?: HostOptions): Promise<SessionStore> {
+  return (await hostWith(directory === undefined ? {} : { directory }, options)).sessions
 }
 
 /** What was thrown by `act`; a test that expects a throw fails without one. */

@@ -1,18 +1,26 @@
 import { Context } from '@deepseek-ai/cordis'
 import ToolRuntime, { type ToolDefinition, type ToolExecutionInput, type ToolExecutionResult, type ToolRunContext } from '@loopguard/tools'
-import { vi } from 'vitest'
+import { mountInvariants } from '@loopguard/testkit'
+import { onTestFinished, vi } from 'vitest'
 
 export type Body = (exec: ToolRunContext) => string | Promise<string>
 export type CallOptions = Partial<Pick<ToolExecutionInput, 'signal' | 'agent' | 'parent'>>
 
-/** A real context with the real pipeline in it; plugins are added by the test, in the order that it is about. */
+/**
+ * A real context with the real pipeline in it; plugins are added by the test, in the order that it is about. The invariants of all
+ * packages are watched, unless the test breaks them on purpose.
+ */
 export class Host {
   readonly ctx = new Context()
   private calls = 0
 
-  static async start(): Promise<Host> {
+  static async start({ invariants = true }: { invariants?: boolean } = {}): Promise<Host> {
     const host = new Host()
     await host.ctx.plugin(ToolRuntime)
+    if (invariants) {
+      const watch = await mountInvariants(host.ctx)
+      onTestFinished(() => watch.assertNone())
+    }
     return host
   }
 
