@@ -36,6 +36,16 @@ it('an event that is refused leaves no byte in the file', async () => {
   expect(linesOf(directory, 'a')).toEqual(before)
 })
 
+it('a session whose first event is refused leaves no file', async () => {
+  const directory = tempDir()
+  const ctx = await hostWith({ directory })
+  ctx.on('internal/dispatch', (_mode, name) => {
+    if (name === 'session/event') throw new Error('vetoed')
+  })
+  expect(() => ctx.sessions.create('a')).toThrow('vetoed')
+  expect(readdirSync(directory)).toEqual([])
+})
+
 it('events that a listener appends stand in the file in the order of the log', async () => {
   const directory = tempDir()
   const ctx = await hostWith({ directory })

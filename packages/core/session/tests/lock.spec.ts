@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { startProgram } from './programs/run.ts'
 import { codeOfRejection, codeThrownBy, outcomeOf, rejectionOf, storeIn, storyOf, tempDir } from './support.ts'
@@ -124,13 +125,14 @@ it('a process that has ended and was not waited for holds nothing', async () => 
   const directory = tempDir()
   const store = await storeIn(directory)
   // The shell becomes `sleep`, which never waits for the child that the shell started.
-  const parent = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const parent = spawn('/bin/sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void parent.kill('SIGKILL'))
   const [line] = (await once(createInterface({ input: parent.stdout }), 'line')) as [string]
   writeFileSync(join(directory, 'a.lock'), JSON.stringify({ pid: Number(line), token: '89abcdef' }))
   let code = outcomeOf(() => store.create('a'))
-  for (let look = 0; code !== undefined && look < 500; look++) {
-    await new Promise((resolve) => setImmediate(resolve))
+  expect(code).toBe('SESSION_OPEN')
+  for (let look = 0; code !== undefined && look < 100; look++) {
+    await sleep(20)
     code = outcomeOf(() => store.create('a'))
   }
   expect(code).toBe(hasProc ? undefined : 'SESSION_OPEN')

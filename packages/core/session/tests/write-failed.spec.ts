@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, fstatSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { HarnessError } from '@loopguard/llm'
 import { expect, it, onTestFinished } from 'vitest'
@@ -22,7 +22,8 @@ it('an event that cannot be written is not committed, and the session takes no m
   const store = await storeIn(directory)
   const session = store.create('a')
   session.append('test/note', 'kept')
-  closeSync(descriptorOf(join(directory, 'a.jsonl')))
+  const descriptor = descriptorOf(join(directory, 'a.jsonl'))
+  closeSync(descriptor)
   const error = thrownBy(() => session.append('test/note', 'lost'))
   expect(error).toBeInstanceOf(HarnessError)
   expect([error.code, error.message]).toEqual([
@@ -30,6 +31,8 @@ it('an event that cannot be written is not committed, and the session takes no m
     expect.stringContaining(`${join(directory, 'a.jsonl')} could not be written: EBADF`),
   ])
   expect((error.cause as { code?: string }).code).toBe('EBADF')
+  // The system gives out the lowest number that is free: from here on the write would succeed.
+  expect(openSync(join(directory, 'a.jsonl'), 'a')).toBe(descriptor)
   expect(codeThrownBy(() => session.append('test/note', 'lost too'))).toBe('SESSION_WRITE_FAILED')
   expect([storyOf(session), session.closed]).toEqual([[['test/note', 'kept']], false])
   session.close()
