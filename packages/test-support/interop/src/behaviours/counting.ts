@@ -66,7 +66,7 @@ export const counting: readonly Behaviour[] = [
       await withReminder(stage)
       const [one, two] = [await stage.host.agent('one'), await stage.host.agent('two')]
       await one.turn('user', [A], [A])
-      expect(reminders(await two.turn('user', [A], [A]))).toEqual([])
+      expect(reminders(await two.turn('plugin', [A], [A]))).toEqual([])
       expect(reminders(await one.turn('plugin', [A]))).toEqual(['gentle'])
     },
   },
