@@ -14,8 +14,7 @@ export async function askApproval(host: Host, exec: ToolExecution, reason: strin
   if (service === undefined || service === null) return denied(`tool "${name}" needs approval, and there is no approval service`)
 
   const request = Object.freeze({ agent, toolName: name, callId, reason, signal })
-  const outcome = await unlessAborted(signal, () => answer(service, request))
-  return signal.aborted ? abortedBeforeDispatch() : outcome
+  return unlessAborted(signal, () => answer(service, request))
 }
 
 async function answer(service: ApprovalService, request: ApprovalRequest): Promise<ToolExecutionFailure | undefined> {
@@ -39,11 +38,14 @@ async function answer(service: ApprovalService, request: ApprovalRequest): Promi
   }
 }
 
-/** What `ask` settles with, or `undefined` as soon as `signal` aborts: somebody who never answers must not hold up a cancel. */
-async function unlessAborted<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T | undefined> {
+/** What `ask` comes to, or the abort as soon as there is one: somebody who never answers must not hold up a cancel. */
+async function unlessAborted(
+  signal: AbortSignal,
+  ask: () => Promise<ToolExecutionFailure | undefined>,
+): Promise<ToolExecutionFailure | undefined> {
   let leave = (): void => {}
-  const gone = new Promise<undefined>((resolve) => {
-    leave = onAbort(signal, () => resolve(undefined))
+  const gone = new Promise<ToolExecutionFailure>((resolve) => {
+    leave = onAbort(signal, () => resolve(abortedBeforeDispatch()))
   })
   try {
     return await Promise.race([ask(), gone])
