@@ -7,6 +7,7 @@ import * as repeatToolReminder from '@loopguard/repeat-tool-reminder/invariant'
 import * as session from '@loopguard/session/invariant'
 import * as timeoutPolicy from '@loopguard/timeout-policy/invariant'
 import * as tools from '@loopguard/tools/invariant'
+import { captureErrors } from './error-log.ts'
 
 const COMPANIONS = [invariants, llm, session, tools, agentLoop, timeoutPolicy, repeatToolReminder]
 
@@ -16,6 +17,11 @@ export interface InvariantWatch {
   readonly violations: readonly InvariantError[]
   /** @throws InvariantError when one contract was broken, AggregateError when more were. */
   assertNone(): void
+  /**
+   * For tests that break a contract on purpose.
+   * @throws Error unless a violation by this package says so in these words, was emitted and was logged.
+   */
+  assertBroken(packageName: string, message: RegExp): void
 }
 
 /**
@@ -23,6 +29,9 @@ export interface InvariantWatch {
  * nothing to say where no guard is. A companion whose service is not there yet begins when it is.
  */
 export async function mountInvariants(ctx: Context, config: InvariantsConfig = {}): Promise<InvariantWatch> {
+  const log = captureErrors(ctx)
+  const emitted: InvariantError[] = []
+  ctx.on('invariants/violation', (error) => void emitted.push(error))
   await ctx.plugin(InvariantRegistry, config)
   const { violations } = ctx.invariants
   for (const companion of COMPANIONS) await ctx.plugin(companion)
@@ -32,7 +41,17 @@ export async function mountInvariants(ctx: Context, config: InvariantsConfig = {
       const [first, ...others] = violations
       if (first === undefined) return
       if (others.length === 0) throw first
-      throw new AggregateError(violations, [`${violations.length} invariants were violated:`, ...violations.map(String)].join('\n'))
+      throw new AggregateError(violations, listed(`${violations.length} invariants were violated`, violations))
+    },
+    assertBroken(packageName, message) {
+      const found = violations.find((violation) => violation.packageName === packageName && message.test(violation.message))
+      if (found === undefined) throw new Error(listed(`no violation by "${packageName}" that says ${message}`, violations))
+      if (!emitted.includes(found)) throw new Error(`it was not emitted: ${found}`)
+      if (!log.some(({ error }) => error === found)) throw new Error(`it was not logged: ${found}`)
     },
   }
+}
+
+function listed(title: string, violations: readonly InvariantError[]): string {
+  return violations.length === 0 ? `${title}; there is none` : [`${title}:`, ...violations.map(String)].join('\n')
 }

@@ -1,0 +1,45 @@
+import { Context } from '@deepseek-ai/cordis'
+import { mountInvariants } from '@loopguard/testkit'
+import { SessionStore } from '@loopguard/session'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+async function watched() {
+  const ctx = new Context()
+  onTestFinished(() => ctx.fiber.dispose())
+  return { ctx, watch: await mountInvariants(ctx) }
+}
+
+describe('the watch on the invariants', () => {
+  it('waits for the services that it checks', async () => {
+    const { ctx, watch } = await watched()
+    await ctx.plugin(SessionStore)
+    expect(() => ctx.sessions.create('a').append('turn/end', { turn: 1, reason: { kind: 'completed' } })).toThrow(watch.violations[0])
+    expect(watch.violations).toHaveLength(1)
+  })
+
+  it('tells a broken contract from a whole one', async () => {
+    const { ctx, watch } = await watched()
+    const own: { fail?: (message: string) => void } = {}
+    await ctx.invariants.register('@acme/own', (_ctx, fail) => void (own.fail = fail))
+    watch.assertNone()
+    expect(() => watch.assertBroken('@acme/own', /./)).toThrow('no violation by "@acme/own" that says /./; there is none')
+    expect(() => own.fail?.('it broke')).toThrow('it broke')
+    expect(() => watch.assertNone()).toThrow(watch.violations[0])
+    watch.assertBroken('@acme/own', /it broke$/)
+    expect(() => watch.assertBroken('@acme/other', /it broke$/)).toThrow(
+      'no violation by "@acme/other" that says /it broke$/:\nInvariantError: invariant violated by "@acme/own": it broke',
+    )
+    expect(() => watch.assertBroken('@acme/own', /bent/)).toThrow('no violation')
+  })
+
+  it('sees that a violation was neither emitted nor logged', async () => {
+    const { ctx, watch } = await watched()
+    const own: { fail?: (message: string) => void } = {}
+    await ctx.invariants.register('@acme/own', (_ctx, fail) => void (own.fail = fail))
+    // A violation while one of the same package is being published is kept, no more.
+    ctx.on('invariants/violation', () => own.fail?.('a second one'))
+    expect(() => own.fail?.('the first one')).toThrow('the first one')
+    watch.assertBroken('@acme/own', /the first one/)
+    expect(() => watch.assertBroken('@acme/own', /a second one/)).toThrow('it was not emitted')
+  })
+})
