@@ -2,9 +2,9 @@ import { Context } from '@deepseek-ai/cordis'
 import { createUserMessage, text, type UserMessage } from '@loopguard/llm'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import type { Harness } from '@loopguard/testkit'
-import ToolRuntime, { type ToolExecutionResult } from '@loopguard/tools'
+import ToolRuntime, { type PostToolDecision, type ToolExecutionResult } from '@loopguard/tools'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { CALLS, type Call, execute, heard, isReminder, play, stage, textOf } from './stage.ts'
+import { CALLS, type Call, execute, heard, isReminder, play, postExecute, stage, textOf } from './stage.ts'
 
 // A busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })
@@ -135,19 +135,18 @@ describe('where it stands', () => {
     await own.fiber.dispose()
   })
 
-  it('counts before it delegates: what listeners inside it do meanwhile comes later', async () => {
-    ctx.on('tools/post-execute', async (exec, _result, next) => {
-      // A call of the same kind, made while the first is still being looked at, is the second.
-      if (exec.callId.startsWith('direct') && !entered) {
-        entered = true
-        inner = await execute(ctx, CALLS.A, { agent })
-      }
-      return next()
+  it('counts before it delegates: a like call that is made meanwhile is the next one', async () => {
+    const own = new Context()
+    await own.plugin(reminder, { thresholds: [2] })
+    const exec = { ...CALLS.A, agent }
+    let inner: Promise<PostToolDecision> | undefined
+    const outer = await postExecute(own, exec, {}, () => {
+      inner = postExecute(own, exec, {}, () => bodies.accept)
+      return bodies.accept
     })
-    let entered = false
-    let inner: ToolExecutionResult | undefined
-    const [outer] = await times(1, CALLS.A)
-    expect([said(outer), said(inner)]).toEqual([[], ['reminder']])
+    expect(outer).toBe(bodies.accept)
+    expect(await inner).toMatchObject({ additionalContexts: [{ role: 'user' }] })
+    await own.fiber.dispose()
   })
 })
 
