@@ -15,7 +15,7 @@ const plugin: Companion = companion({
       if (grammar === undefined) grammars.set(session, (grammar = new LogGrammar()))
       // What is committed is folded, never judged: a log that was broken before must not block the agent for ever.
       grammar.catchUp(session.events)
-      const complaint = grammar.judge(candidate)
+      const complaint = misnumbered(session.events, candidate) ?? grammar.judge(candidate)
       if (complaint !== undefined) fail(`session "${session.id}": ${complaint}`)
     })
   },
@@ -25,6 +25,12 @@ export const name: string = plugin.name
 export const inject: string[] = plugin.inject
 /** Refuses an event that breaks the numbering, the nesting of turns and steps, or the pairing of calls and results. */
 export const apply: Companion['apply'] = plugin.apply
+
+function misnumbered(log: readonly SessionEvent[], { seq, type }: SessionEvent): string | undefined {
+  const expected = (log.at(-1)?.seq ?? -1) + 1
+  if (seq !== expected) return `"${type}" has seq ${seq}, expected ${expected}`
+  return (type === 'session/start') === (seq === 0) ? undefined : `"${type}" cannot be event ${seq}`
+}
 
 /** One call of the open step. Models give one id to several calls now and then, so each is a count. */
 interface Call {
@@ -46,8 +52,6 @@ class LogGrammar {
   }
 
   judge(event: SessionEvent): string | undefined {
-    if (event.seq !== this.read) return `"${event.type}" has seq ${event.seq}, expected ${this.read}`
-    if ((event.type === 'session/start') !== (event.seq === 0)) return `"${event.type}" cannot be event ${event.seq}`
     switch (event.type) {
       case 'turn/start':
         return this.turn === undefined ? undefined : `turn ${event.data.turn} starts inside turn ${this.turn}`
