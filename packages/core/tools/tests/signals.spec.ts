@@ -133,7 +133,7 @@ describe('exec.signal', () => {
     let refused = false
     host.ctx.on('tools/execute', (exec, next) => {
       const stray = async (): Promise<void> => {
-        for (; !refused; await Promise.resolve()) {
+        for (let tick = 0; tick < 1_000 && !refused; tick++, await Promise.resolve()) {
           try {
             exec.signal = foreign
           } catch {
