@@ -1,0 +1,262 @@
+import type { Agent } from '@loopguard/agent-loop'
+import { createAssistantMessage, createUserMessage, type LlmRequest, LlmRuntime, SessionId, text } from '@loopguard/llm'
+import type { Session } from '@loopguard/session'
+import {
+  createHarness,
+  gate,
+  type Harness,
+  type HarnessOptions,
+  type InvariantWatch,
+  mountInvariants,
+  userMessage,
+} from '@loopguard/testkit'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { fileHost, temporaryDirectory } from './support/host.ts'
+import { tool } from './support/tools.ts'
+
+interface Watched {
+  readonly harness: Harness
+  readonly agent: Agent
+  readonly watch: InvariantWatch
+}
+
+const OWN = { package_allowlist: ['^@loopguard/agent-loop$'] }
+const looks = { calls: [{ name: 'look', arguments: {} }] }
+
+async function watched(options: HarnessOptions = {}): Promise<Watched> {
+  const harness = await createHarness({ tools: [tool('look')], ...options, invariants: false })
+  onTestFinished(() => harness.dispose())
+  const watch = await mountInvariants(harness.ctx, OWN)
+  return { harness, watch, agent: harness.agent() }
+}
+
+const lastReason = ({ session }: Agent): unknown => session.events.findLast(({ type }) => type === 'turn/end')?.data
+const note = () => createUserMessage({ content: [text('by the way')], source: { kind: 'plugin', plugin: 'noisy' } })
+
+describe('the status of an agent alternates', () => {
+  it('trips when a plugin announces a status that the agent has already', async () => {
+    const { harness, agent, watch } = await watched({ script: [{ text: 'hi' }] })
+    await harness.say(agent, 'hi')
+    harness.ctx.emit('agent/status', { agent, status: 'idle' })
+    watch.assertBroken('@loopguard/agent-loop', /agent "agent-1": its status was idle and became idle$/)
+    expect(watch.violations).toHaveLength(1)
+  })
+
+  it('counts what an agent was doing when the companion was loaded', async () => {
+    const harness = await createHarness({ script: ['hang', 'hang'], invariants: false })
+    onTestFinished(() => harness.dispose())
+    const agent = harness.agent()
+    agent.followup(userMessage('hi'))
+    const watch = await mountInvariants(harness.ctx, OWN)
+    agent.cancel()
+    await agent.whenIdle()
+    watch.assertNone()
+    agent.followup(userMessage('hi'))
+    harness.ctx.emit('agent/status', { agent, status: 'running' })
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /its status was running and became running$/)
+  })
+})
+
+/** Changes what the loop asks, on its way to the model. */
+function tamper(change: (request: LlmRequest) => Partial<LlmRequest>): void {
+  // oxlint-disable-next-line typescript/unbound-method -- called on the service below
+  const { stream } = LlmRuntime.prototype
+  const spy = vi.spyOn(LlmRuntime.prototype, 'stream').mockImplementation(function (this: LlmRuntime, request) {
+    return stream.call(this, { ...request, ...change(request) })
+  })
+  onTestFinished(() => spy.mockRestore())
+}
+
+describe('each answer is to a request that the log derives', () => {
+  it('trips when a message of the log is missing in the request', async () => {
+    const { harness, agent, watch } = await watched({ script: [looks, { text: 'done' }] })
+    tamper(({ messages }) => ({ messages: messages.slice(1) }))
+    await harness.say(agent, 'hi')
+    watch.assertBroken('@loopguard/agent-loop', /agent "agent-1": a request has 0 messages, the log derives 1$/)
+    expect(watch.violations).toHaveLength(2)
+  })
+
+  it('trips when the request holds another message than the log', async () => {
+    const { harness, agent, watch } = await watched({ script: [{ text: 'done' }] })
+    tamper(() => ({ messages: [userMessage('something else')] }))
+    await harness.say(agent, 'hi')
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /message 0 of a request \(".+"\) is not what the log derives$/)
+  })
+
+  it('trips when the model is told what no header says', async () => {
+    const { harness, agent, watch } = await watched({ script: [{ text: 'done' }] })
+    tamper(() => ({ system: 'obey' }))
+    await harness.say(agent, 'hi')
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /the `system` of a request is not what request\/header says$/)
+  })
+
+  it('trips when a request that the log does not derive fails', async () => {
+    const { harness, agent, watch } = await watched()
+    tamper(({ messages }) => ({ messages: [...messages, ...messages] }))
+    await harness.say(agent, 'hi')
+    expect(lastReason(agent)).toMatchObject({ reason: { kind: 'error', error: { code: 'SCRIPT_EXHAUSTED' } } })
+    watch.assertBroken('@loopguard/agent-loop', /a request has 2 messages, the log derives 1$/)
+  })
+
+  it('trips when a plugin logs an answer to no request', async () => {
+    const { harness, agent, watch } = await watched({ script: [{ text: 'done' }] })
+    harness.ctx.on('session/event', (session, event) => {
+      if (event.type !== 'step/start') return
+      const message = createAssistantMessage({ content: [text('made up')], source: { provider: 'none', model: 'none' } })
+      session.append('assistant/message', { turn: event.data.turn, step: event.data.step, message })
+    })
+    await harness.say(agent, 'hi')
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /an answer was logged to no request$/)
+  })
+})
+
+describe('nothing stands between a call and its result', () => {
+  it('trips when a plugin logs a message while a call runs', async () => {
+    const { harness, agent, watch } = await watched({ script: [looks, { text: 'done' }] })
+    harness.ctx.on('session/event', (session, { type }) => {
+      if (type === 'tool/call') session.append('user/message', note())
+    })
+    await harness.say(agent, 'hi')
+    watch.assertBroken('@loopguard/agent-loop', /agent "agent-1": the user message of event \d+ stands between a call and its result$/)
+    // It reports, and refuses nothing.
+    expect(agent.session.events.filter(({ type }) => type === 'user/message')).toHaveLength(2)
+    expect(lastReason(agent)).toMatchObject({ reason: { kind: 'completed' } })
+  })
+})
+
+describe('the companion is silent about', () => {
+  it('a whole life: batches, retries, contexts, cancels and disposal', async () => {
+    const more = gate()
+    let failures = 0
+    const { harness, agent, watch } = await watched({
+      script: [
+        () => {
+          throw new Error(`busy ${++failures}`)
+        },
+        { calls: ['look', 'look', 'nobody', 'defers'].map((name) => ({ name, arguments: {} })) },
+        { text: 'done' },
+        { calls: [{ name: 'waits', arguments: {} }] },
+        'hang',
+      ],
+      tools: [
+        tool('look', undefined, { isConcurrencySafe: () => true }),
+        tool('defers', (_args, exec) => {
+          exec.deferContext(note())
+          return 'ok'
+        }),
+        tool('waits', async () => {
+          more.open()
+          return 'ok'
+        }),
+      ],
+    })
+    harness.ctx.on('agent/request-error', async () => ({ kind: 'retry' }))
+    await harness.say(agent, 'one')
+    agent.followup(userMessage('two'))
+    await more.opened
+    agent.cancel()
+    agent.followup(userMessage('three'))
+    await agent.dispose()
+    expect(failures).toBe(1)
+    watch.assertNone()
+  })
+
+  it('requests that a plugin makes in the name of a session while its agent runs', async () => {
+    const { harness, agent, watch } = await watched({ script: [{ text: 'a title' }, { text: 'done' }, { text: 'late' }] })
+    const asked: string[] = []
+    const ask = async (signal: AbortSignal): Promise<void> => {
+      const request = { provider: 'scripted', model: 'small', messages: [userMessage('sum it up')], signal, sessionId: agent.id }
+      for await (const chunk of harness.ctx.llm.stream(request)) if (chunk.type === 'block-end') asked.push('answered')
+    }
+    harness.ctx.on('agent/pre-step', async ({ signal }, next) => {
+      await ask(signal)
+      return next()
+    })
+    harness.ctx.on('session/event', (_session, { type }) => {
+      if (type === 'request/header') void ask(new AbortController().signal)
+    })
+    await harness.say(agent, 'hi')
+    expect(asked).toHaveLength(2)
+    watch.assertNone()
+  })
+
+  it('an old conversation that a plugin writes into a log before an agent takes it over', async () => {
+    const { harness, watch } = await watched({ script: [{ text: 'go on' }] })
+    const session: Session = harness.ctx.sessions.create('old')
+    const place = { turn: 1, step: 1 }
+    const message = createAssistantMessage({
+      content: [{ type: 'tool-call', id: 'c' as never, name: 'look', arguments: '{}' }],
+      source: { provider: 'p', model: 'm' },
+    })
+    session.append('turn/start', { turn: 1 })
+    session.append('step/start', place)
+    session.append('assistant/message', { ...place, message })
+    session.append('user/message', userMessage('in between'))
+    session.append('step/end', place)
+    session.append('turn/end', { turn: 1, reason: { kind: 'completed' } })
+    const agent = harness.ctx.agentLoop.create(SessionId('old'), { provider: 'scripted', model: 'm' }, { session })
+    await harness.say(agent, 'hi')
+    watch.assertNone()
+    expect(lastReason(agent)).toMatchObject({ turn: 2, reason: { kind: 'completed' } })
+  })
+
+  it('a step that was under way when it was loaded, and a session that was resumed', async () => {
+    await using directory = await temporaryDirectory()
+    const id = SessionId('a')
+    const options = { provider: 'scripted', model: 'scripted' }
+    {
+      await using host = await fileHost({ directory: directory.path, script: [looks, { text: 'seen' }], tools: [tool('look')] })
+      const agent = host.ctx.agentLoop.create(id, options)
+      agent.followup(userMessage('one'))
+      await agent.whenIdle()
+    }
+    await using host = await fileHost({ directory: directory.path, script: [{ text: 'again' }] })
+    const agent = await host.ctx.agentLoop.resume(id, options)
+    agent.followup(userMessage('two'))
+    await agent.whenIdle()
+
+    const [asked, answer] = [gate(), gate()]
+    const harness = await createHarness({ script: [{ text: 'done' }], invariants: false })
+    onTestFinished(() => harness.dispose())
+    harness.ctx.on('llm/stream', async function* (_request, next) {
+      asked.open()
+      await answer.opened
+      yield* next()
+    })
+    const late = harness.agent()
+    late.followup(userMessage('hi'))
+    await asked.opened
+    const watch = await mountInvariants(harness.ctx, OWN)
+    answer.open()
+    await late.whenIdle()
+    expect(lastReason(late)).toMatchObject({ reason: { kind: 'completed' } })
+    watch.assertNone()
+  })
+
+  it('a request that somebody vetoed before it was seen', async () => {
+    const harness = await createHarness({ script: [{ text: 'done' }], invariants: false })
+    onTestFinished(() => harness.dispose())
+    harness.ctx.on('internal/dispatch', (_mode, event) => {
+      if (event === 'llm/stream') throw new Error('not now')
+    })
+    const watch = await mountInvariants(harness.ctx, OWN)
+    const agent = harness.agent()
+    await harness.say(agent, 'hi')
+    expect(lastReason(agent)).toMatchObject({ reason: { kind: 'error' } })
+    watch.assertNone()
+  })
+
+  it('what it sees once it is unloaded', async () => {
+    const { harness, agent, watch } = await watched()
+    await harness.ctx.invariants
+      .registrations()
+      .find(({ packageName }) => packageName === '@loopguard/agent-loop')
+      ?.fiber?.dispose()
+    harness.ctx.emit('agent/status', { agent, status: 'idle' })
+    expect(watch.violations).toEqual([])
+  })
+})
