@@ -170,7 +170,9 @@ describe('what JSON cannot hold, in another host', () => {
   })
 
   it('only own keys count, also when somebody has given every object one', () => {
-    const args = [{ a: 1 }, { a: 1, extra: 1 }, {}]
+    // In a list, where the keys of an object are first taken to be those of its neighbour.
+    const own = { a: 1, extra: 1 }
+    const args = [{ a: 1 }, own, {}, [own, own, { a: 1 }], [own, own, own]]
     const before = args.map((value) => identityOf('tool', value))
     put(Object.prototype as unknown as Record<string, unknown>, 'extra', 1)
     try {

@@ -13,9 +13,13 @@ function matchesNaively(pattern: string, name: string): boolean {
 }
 
 it('a pattern means what its definition says, for any pattern and name', () => {
-  const letters = (...from: string[]) => fc.string({ unit: fc.constantFrom(...from), maxLength: 12 })
+  const letters = (maxLength: number, ...from: string[]) => fc.string({ unit: fc.constantFrom(...from), maxLength })
+  const anything = fc.tuple(letters(12, 'a', 'b', '*', '*', '\n', '.'), letters(12, 'a', 'a', 'b', '\n', '.', '*'))
+  // Parts that begin as they go on, in names of which much nearly fits.
+  const parts = fc.tuple(fc.array(letters(5, 'a', 'a', 'b'), { maxLength: 3 }), letters(14, 'a', 'a', 'b'))
+  const nearlyFitting = parts.map(([list, name]): [string, string] => [`*${list.join('*')}*`, name])
   fc.assert(
-    fc.property(letters('a', 'b', '*', '*', '\n', '.'), letters('a', 'a', 'b', '\n', '.', '*'), (pattern, name) => {
+    fc.property(fc.oneof(anything, nearlyFitting), ([pattern, name]) => {
       expect(matcherOf(pattern)(name)).toBe(matchesNaively(pattern, name))
     }),
     { numRuns: 20_000 },
@@ -41,6 +45,7 @@ it.each([
   ['aa*aa', ['aaaa', 'aaXaa'], ['aaa', 'aa']],
   ['a.c', ['a.c'], ['abc', 'a.c\n']],
   ['[a]?(b)+^$|\\', ['[a]?(b)+^$|\\'], ['a', '\\']],
+  ['*aab*', ['aaab', 'aabb', 'abaaab'], ['abab', 'aa']],
   ['*abab*ab', ['ababab', 'xababyab'], ['abab', 'ababa']],
   ['\u{1F600}*', ['\u{1F600}', '\u{1F600}x'], ['x\u{1F600}']],
 ])('%s', (pattern, yes, no) => {
