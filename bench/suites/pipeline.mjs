@@ -40,7 +40,13 @@ for (const [size, args] of Object.entries(sizes)) {
   }
   for (const guard of ['time-out', 'reminder']) {
     const [a, b] = ['ours', 'published'].map((host) => ns[`${guard} ${host}`] - ns[`none ${host}`])
-    rows.push({ name: `${size}, added by ${guard}`, value: us(Math.max(0, a)), beside: us(b), ratio: times(b, Math.max(1, a)) })
+    const drowned = a <= 0 || b <= 0
+    rows.push({
+      name: `${size}, added by ${guard}`,
+      value: a <= 0 ? 'less than the noise' : us(a),
+      beside: b <= 0 ? 'less than the noise' : us(b),
+      ...(!drowned && { ratio: times(b, a) }),
+    })
   }
 }
 report({ title: 'Tool pipeline, beside the published harness', rows, figures })
