@@ -26,10 +26,11 @@ describe('the watch on the invariants', () => {
     expect(() => own.fail?.('it broke')).toThrow('it broke')
     expect(() => watch.assertNone()).toThrow(watch.violations[0])
     watch.assertBroken('@acme/own', /it broke$/)
+    watch.assertBroken('@acme/own', 'it broke')
     expect(() => watch.assertBroken('@acme/other', /it broke$/)).toThrow(
       'no violation by "@acme/other" that says /it broke$/:\nInvariantError: invariant violated by "@acme/own": it broke',
     )
-    expect(() => watch.assertBroken('@acme/own', /bent/)).toThrow('no violation')
+    for (const words of [/bent/, 'bent']) expect(() => watch.assertBroken('@acme/own', words)).toThrow('no violation')
   })
 
   it('sees that a violation was neither emitted nor logged', async () => {
