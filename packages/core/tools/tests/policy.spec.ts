@@ -88,6 +88,7 @@ describe('an ask', () => {
     expect(asked[0]?.agent).toBe(agent)
     expect(asked[0]?.signal).toBe(signal)
     expect(asked[0]).toSatisfy(Object.isFrozen)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   it('need not give a reason', async () => {
