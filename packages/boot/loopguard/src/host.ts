@@ -103,3 +103,9 @@ export function announceReady(ctx: Context): void {
 export function loopOf(ctx: Context): HostLoop | undefined {
   return ctx.get('agentLoop') as HostLoop | undefined
 }
+
+/** The entries of the invariants' configured lists that match no package, if the composition has a registry that can tell. */
+export function unmatchedInvariants(ctx: Context): readonly string[] {
+  const registry = ctx.get('invariants') as { unmatched?(): readonly string[] } | undefined
+  return registry?.unmatched?.() ?? []
+}

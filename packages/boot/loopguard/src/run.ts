@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
 import { compose } from './compose.ts'
 import { ErrorLog } from './error-log.ts'
-import { announceReady, type HostAgent, loopOf } from './host.ts'
+import { announceReady, type HostAgent, loopOf, unmatchedInvariants } from './host.ts'
 import { Interrupts, type StopSignal } from './interrupts.ts'
 import { Outlet } from './outlet.ts'
 import { Report } from './report.ts'
@@ -52,6 +52,8 @@ export async function run({ file, rows, json, loadLimitMs }: RunOptions): Promis
     if (loading !== undefined) await within(UNLOAD_LIMIT_MS, loading.fiber.dispose())
     return interrupts.exitCode ?? COMPLETED
   }
+  // It may be meant so, but nobody should have to find out by accident that a check is not on.
+  for (const entry of unmatchedInvariants(ctx)) notes.say(`invariants: ${entry} matches no package that has registered its checks\n`)
   const endVigil = keepVigil(
     () => {
       const calls = report.calls.running()
