@@ -9,8 +9,12 @@ const REGISTRY = `
 `
 
 const BREAKS = `
+  export const inject = ['agentLoop']
   export function apply(ctx) {
-    ctx.on('agent/created', ({ agent }) => ctx.emit('agent/status', { agent, status: 'idle' }))
+    const { agentLoop } = ctx
+    ctx.on('session/event', ({ id }, { type }) => {
+      if (type === 'turn/start') ctx.emit('agent/status', { agent: agentLoop.get(id), status: 'running' })
+    })
   }`
 
 describe('a composition with invariants', () => {
@@ -30,6 +34,6 @@ describe('a composition with invariants', () => {
   })
 
   it('says so when a contract is broken', () => {
-    expect(ended.err).toContain('invariant violated by "@loopguard/agent-loop": agent "worker": its status was idle and became idle')
+    expect(ended.err).toContain('invariant violated by "@loopguard/agent-loop": agent "worker": its status was running and became running')
   })
 })
