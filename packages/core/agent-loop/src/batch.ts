@@ -26,10 +26,7 @@ export interface BatchHost {
 export async function runBatch(host: BatchHost, place: StepPlace, calls: readonly ToolCallBlock[]): Promise<boolean> {
   if (calls.length === 0) return false
   const batch = new Batch(host, place)
-  for (const call of calls) {
-    await batch.start(call)
-    if (batch.failed) break
-  }
+  for (const call of calls) await batch.start(call)
   await batch.finished
   if (batch.failed) batch.answerTheRest(calls)
   batch.logContexts()
@@ -55,7 +52,7 @@ class Batch {
     this.place = place
   }
 
-  /** Settles when the next call may start. Never rejects. */
+  /** Settles when the next call may start. Starts nothing after a failure. Never rejects. */
   async start(call: ToolCallBlock): Promise<void> {
     try {
       const { tools, agent, maxParallel } = this.host

@@ -230,6 +230,19 @@ describe('a cancel', () => {
     expect(harness.model.count).toBe(lines.length > 6 ? 1 : 0)
   })
 
+  it('at the start of a turn asks no pre-step', async () => {
+    await using harness = await createHarness()
+    const agent = harness.agent()
+    let asked = 0
+    harness.ctx.on('agent/pre-step', (_event, next) => (asked++, next()))
+    harness.ctx.on('session/event', (_session, { type }) => {
+      if (type === 'turn/start') agent.cancel({ kind: 'pause' }, { keepInbox: true })
+    })
+    await harness.say(agent, 'hi')
+    expect(story(agent.session)).toEqual(['queued next-turn: hi', 'turn 1', 'end 1 aborted by pause'])
+    expect([asked, agent.inbox.nextTurn.map(words)]).toEqual([0, ['hi']])
+  })
+
   it('on the end of a turn stops the driver, and keeps what it is asked to keep', async () => {
     for (const keepInbox of [false, true]) {
       await using harness = await createHarness({ script: [{ text: 'ok' }] })

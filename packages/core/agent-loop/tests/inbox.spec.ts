@@ -238,6 +238,17 @@ describe('sending from inside a listener', () => {
     expect(statuses).toEqual(['running', 'idle'])
   })
 
+  it('a message injected on the end of a turn waits for the next wake', async () => {
+    await using harness = await createHarness({ script: [{ text: 'ok' }] })
+    const agent = harness.agent()
+    harness.ctx.on('session/event', (_session, { type }) => {
+      if (type === 'turn/end') agent.inject(userMessage('note'))
+    })
+    await harness.say(agent, 'go')
+    expect(story(agent.session).slice(-2)).toEqual(['end 1 completed', 'queued next-step: note'])
+    expect(waiting(agent).nextStep).toEqual(['note'])
+  })
+
   it('keeps the order of the log and of the queue the same when a listener of the queueing sends more', async () => {
     await using harness = await createHarness({ script: [{ text: 'ok' }] })
     const agent = harness.agent()

@@ -1,5 +1,6 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Context } from '@deepseek-ai/cordis'
 import { describe, expect, it } from 'vitest'
 import { createUserMessage, SessionId, text } from '@loopguard/llm'
 import { userMessage } from '@loopguard/testkit'
@@ -202,6 +203,21 @@ describe('ctx.agentLoop.resume', () => {
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
     expect(host.ctx.agentLoop.list()).toHaveLength(1)
     expect(host.ctx.agentLoop.list()[0]?.session.closed).toBe(false)
+  })
+
+  it('an owner that goes while the log is read leaves no session open', async () => {
+    await using directory = await temporaryDirectory()
+    {
+      await using host = await fileHost({ directory: directory.path })
+      host.ctx.agentLoop.create(id, options)
+    }
+    await using host = await fileHost({ directory: directory.path })
+    let inner!: Context
+    const owner = await host.ctx.plugin({ name: 'owner', inject: ['agentLoop'], apply: (ctx: Context) => void (inner = ctx) })
+    const resumed = inner.agentLoop.resume(id, options)
+    await Promise.all([expect(resumed).rejects.toThrow('cannot create effect on inactive context'), owner.dispose()])
+    expect(host.ctx.sessions.list()).toEqual([])
+    await host.ctx.agentLoop.resume(id, options)
   })
 
   it('an unloading that comes while the log is read leaves no session open', async () => {

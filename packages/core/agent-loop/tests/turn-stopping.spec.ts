@@ -82,6 +82,18 @@ describe('agent/turn-stopping', () => {
     ])
   })
 
+  it('is not asked while something waits for a step', async () => {
+    await using harness = await createHarness({
+      script: [{ calls: [{ name: 'finish', arguments: {} }] }, { text: 'ok' }],
+      tools: [tool('finish', () => (agent.steer(userMessage('wait')), 'bye'), { concludesTurn: true })],
+    })
+    const agent = harness.agent()
+    const asked: number[] = []
+    harness.ctx.on('agent/turn-stopping', () => void asked.push(harness.model.count))
+    await harness.say(agent, 'hi')
+    expect(asked).toEqual([2])
+  })
+
   it('is not asked when the turn is blocked or fails', async () => {
     await using harness = await createHarness()
     const agent = harness.agent()

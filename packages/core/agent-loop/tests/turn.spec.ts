@@ -49,7 +49,8 @@ describe('a turn', () => {
   })
 
   it('a request that is kept shows what the model saw, however long the log has grown since', async () => {
-    await using harness = await createHarness({ script: [{ text: 'one' }, { text: 'two' }, { text: 'three' }] })
+    // Without the invariants nobody reads a request before the log has grown.
+    await using harness = await createHarness({ script: [{ text: 'one' }, { text: 'two' }, { text: 'three' }], invariants: false })
     const agent = harness.agent()
     for (const text of ['a', 'b', 'c']) await harness.say(agent, text)
     const [first, second] = harness.model.requests
