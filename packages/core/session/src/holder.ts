@@ -27,7 +27,7 @@ export function readHolder(path: string): Holder | undefined {
   }
   const { pid, start, token } = parse(text)
   if (typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 && typeof token === 'string' && TOKEN.test(token)) {
-    return { token, isAlive: isAlive(pid, typeof start === 'string' ? start : undefined), shown: `in process ${pid}` }
+    return { token, isAlive: isRunning(pid, typeof start === 'string' ? start : undefined), shown: `in process ${pid}` }
   }
   return illegible(path)
 }
@@ -55,7 +55,8 @@ function illegible(path: string): Holder | undefined {
   }
 }
 
-function isAlive(pid: number, start: string | undefined): boolean {
+/** Whether a process is there that has this id, and this start when it is known. */
+export function isRunning(pid: number, start?: string): boolean {
   const found = startOf(pid)
   if (found !== undefined) return !found.isDead && (start === undefined || start === found.start)
   try {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { isErrno, writeFailed } from './failures.ts'
-import { describeSelf, type Holder, readHolder } from './holder.ts'
+import { describeSelf, type Holder, isRunning, readHolder } from './holder.ts'
 
 export interface Lock {
   /** Gives it back. Never throws. */
@@ -28,13 +29,27 @@ export function takeLock(path: string): Lock | Holder {
   return holder ?? { token: '', isAlive: true, shown: 'in some process' }
 }
 
+const BESIDE = /\.(\d+)\.[0-9a-f]{8}\.tmp$/
+
+/** Removes what processes left beside the lock at `path` that were killed while they made theirs. Never throws. */
+export function sweepBeside(path: string): void {
+  try {
+    for (const name of readdirSync(dirname(path))) {
+      const [, pid] = name.startsWith(`${basename(path)}.`) ? (BESIDE.exec(name) ?? []) : []
+      if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(dirname(path), name), { force: true })
+    }
+  } catch {
+    // Litter is no reason to refuse a session.
+  }
+}
+
 export function isLock(outcome: Lock | Holder): outcome is Lock {
   return 'release' in outcome
 }
 
 /** A file that appears whole or not at all: written beside, then linked, which fails when the name is taken. */
 function place(path: string, token: string): boolean {
-  const beside = `${path}.${token}.tmp`
+  const beside = `${path}.${process.pid}.${token}.tmp`
   try {
     writeFileSync(beside, describeSelf(token), { flag: 'wx' })
     return link(beside, path)

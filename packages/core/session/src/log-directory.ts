@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { HarnessError, type SessionId } from '@loopguard/llm'
 import type { SessionEvent } from './events.ts'
 import { badLog, isErrno, readFailed, sessionExists, sessionNotFound, sessionOpen, writeFailed } from './failures.ts'
-import { isLock, type Lock, takeLock } from './lock.ts'
+import { isLock, type Lock, sweepBeside, takeLock } from './lock.ts'
 import { LogFile, type OpenFile } from './log-file.ts'
 import { readLog } from './read-log.ts'
 
@@ -44,6 +44,7 @@ export class LogDirectory {
     const file = this.fileOf(id)
     if (!isBorn(file)) throw sessionNotFound(id, `in ${this.path}`)
     const lock = this.lock(id)
+    sweepBeside(this.lockOf(id))
     try {
       const { events, size } = await readLog(file, id)
       if (events.length === 0) throw badLog(file, 1, 'no line of a session log')
@@ -58,8 +59,12 @@ export class LogDirectory {
     return join(this.path, `${id}.jsonl`)
   }
 
+  private lockOf(id: SessionId): string {
+    return join(this.path, `${id}.lock`)
+  }
+
   private lock(id: SessionId): Lock {
-    const path = join(this.path, `${id}.lock`)
+    const path = this.lockOf(id)
     const outcome = takeLock(path)
     if (isLock(outcome)) return outcome
     throw sessionOpen(id, `${outcome.shown} (${path})`)

@@ -110,6 +110,18 @@ it('a process that was killed while it took over a dead lock leaves nothing that
   expect(readdirSync(directory)).toEqual(['a.jsonl'])
 })
 
+it('what a process left that was killed while it made its lock goes with the next load; what a live one makes stays', async () => {
+  const directory = tempDir()
+  const store = await storeIn(directory)
+  store.create('a').close()
+  const { pid } = JSON.parse(await deadLock()) as { pid: number }
+  const live = `a.lock.${process.pid}.01234567.tmp`
+  for (const name of [`a.lock.${pid}.89abcdef.tmp`, live, `ab.lock.${pid}.89abcdef.tmp`]) writeFileSync(join(directory, name), '')
+  const session = await store.load('a')
+  session.close()
+  expect(readdirSync(directory).toSorted()).toEqual(['a.jsonl', live, `ab.lock.${pid}.89abcdef.tmp`])
+})
+
 it('a process id that was given to another process since does not hold the lock', async () => {
   const directory = tempDir()
   const store = await storeIn(directory)
