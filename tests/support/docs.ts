@@ -20,7 +20,7 @@ const PASSED_BY = new Set(['node_modules', 'lib', 'coverage', '.git', '.tmp', '.
 export async function filesBelow(folder: string, ending: string): Promise<string[]> {
   const entries = await readdir(fileURLToPath(new URL(folder, root)), { withFileTypes: true })
   const found = await Promise.all(
-    entries.map((entry) => {
+    entries.map(async (entry) => {
       if (entry.isDirectory()) return PASSED_BY.has(entry.name) ? [] : filesBelow(`${folder}${entry.name}/`, ending)
       return entry.name.endsWith(ending) ? [`${folder}${entry.name}`] : []
     }),
