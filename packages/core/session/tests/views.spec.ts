@@ -101,19 +101,3 @@ it('asking again reads only what is new, however long the log is', () => {
   expect([lastTurn, lastHeader, pendingInbox].map((view) => readsOf(() => view(views)))).toEqual([1, 1, 1])
   expect(lastTurn(views)).toBe(7)
 })
-
-it('appending and deriving read a log of any length only once', async () => {
-  const session = (await storeIn()).create('a')
-  for (let n = 0; n < 5_000; n++) session.append('user/message', user(`${n}`))
-  session.deriveMessages()
-  const perEvent = (count: number): number => {
-    const started = performance.now()
-    for (let n = 0; n < count; n++) session.append('test/note', n)
-    return (performance.now() - started) / count
-  }
-  const early = Math.min(perEvent(500), perEvent(500), perEvent(500))
-  for (let n = 0; n < 40_000; n++) session.append('test/note', n)
-  const late = Math.min(perEvent(500), perEvent(500), perEvent(500))
-  // A cost that grew with the log would be eight times as high.
-  expect(late / early).toBeLessThan(4)
-})
