@@ -1,9 +1,12 @@
-// The one module that other packages load at run time, from their `./invariant`. It imports types only: whoever ships a companion
-// does not bring the registry into the process.
-import type { Context, FiberState } from '@deepseek-ai/cordis'
+// The one module that other packages load at run time, from their `./invariant`. Besides two files of helpers it imports types only:
+// whoever ships a companion does not bring the registry into the process.
+import type { Context } from '@deepseek-ai/cordis'
 import type { InvariantFailure, InvariantInstaller } from './contract.ts'
+import { isUnloading } from './unloading.ts'
 
 export type { InvariantFailure, InvariantInstaller } from './contract.ts'
+export { onDispatch, type DispatchListener } from './dispatch.ts'
+export { isUnloading } from './unloading.ts'
 
 export interface CompanionOptions {
   /** Plugin name: `<x>-invariant`. */
@@ -72,15 +75,3 @@ const unless =
   (message) => {
     if (!mute()) fail(message)
   }
-
-// Cordis' FiberState is a const enum, which does not exist at run time.
-const LOADING: FiberState.LOADING = 1
-const ACTIVE: FiberState.ACTIVE = 2
-
-/** Whether the fiber of `ctx`, or any fiber that it belongs to, is going or gone. */
-export function isUnloading(ctx: Context): boolean {
-  for (let fiber = ctx.fiber; ; fiber = fiber.parent.fiber) {
-    if (fiber.uid === null || (fiber.state !== ACTIVE && fiber.state !== LOADING)) return true
-    if (fiber.runtime === null) return false
-  }
-}
