@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { companion, type Companion } from '@loopguard/invariants/companion'
+import { companion, type Companion, onDispatch } from '@loopguard/invariants/companion'
 import type { LlmRequest, Message, SessionId } from '@loopguard/llm'
 import type { Session, SessionEvent } from '@loopguard/session'
 import type { Agent, AgentStatus, RequestErrorEvent } from './types.ts'
@@ -20,12 +20,6 @@ const plugin: Companion = companion({
 
     const statuses = new WeakMap<Agent, AgentStatus>()
     for (const agent of agentLoop.list()) statuses.set(agent, agent.status)
-    const follow = ({ agent, status }: { readonly agent: Agent; readonly status: AgentStatus }): void => {
-      const last = statuses.get(agent) ?? 'idle'
-      statuses.set(agent, status)
-      if (last === status) report(agent.id, `its status was ${last} and became ${status}`)
-    }
-
     const logs = new WeakMap<Session, DerivedLog>()
     const derived = (session: Session): DerivedLog => {
       let log = logs.get(session)
@@ -34,30 +28,29 @@ const plugin: Companion = companion({
       return log
     }
 
-    ctx.on('internal/dispatch', (_mode, event, args: readonly unknown[]) => {
-      switch (event) {
-        case 'agent/status':
-          return follow(args[0] as Parameters<typeof follow>[0])
-        case 'llm/stream': {
-          const request = args[0] as LlmRequest
-          const session = sessions.get(request.sessionId)
-          if (session !== undefined) derived(session).see(request)
-          return
-        }
-        case 'agent/request-error': {
-          const { agent } = args[0] as RequestErrorEvent
-          const complaint = derived(agent.session).ended(false)
-          return complaint === undefined ? undefined : report(agent.id, complaint)
-        }
-        case 'session/event': {
-          const [session, candidate] = args as [Session, SessionEvent]
-          const complaint = derived(session).judge(candidate)
-          // What others write into a log while no agent runs on it, an old conversation say, is not the loop's.
-          if (complaint !== undefined && agentLoop.get(session.id)?.status === 'running') report(session.id, complaint)
-          return
-        }
-        default:
-      }
+    onDispatch(ctx, {
+      'agent/status'(args) {
+        const { agent, status } = args[0] as { readonly agent: Agent; readonly status: AgentStatus }
+        const last = statuses.get(agent) ?? 'idle'
+        statuses.set(agent, status)
+        if (last === status) report(agent.id, `its status was ${last} and became ${status}`)
+      },
+      'llm/stream'(args) {
+        const request = args[0] as LlmRequest
+        const session = sessions.get(request.sessionId)
+        if (session !== undefined) derived(session).see(request)
+      },
+      'agent/request-error'(args) {
+        const { agent } = args[0] as RequestErrorEvent
+        const complaint = derived(agent.session).ended(false)
+        if (complaint !== undefined) report(agent.id, complaint)
+      },
+      'session/event'(args) {
+        const [session, candidate] = args as [Session, SessionEvent]
+        const complaint = derived(session).judge(candidate)
+        // What others write into a log while no agent runs on it, an old conversation say, is not the loop's.
+        if (complaint !== undefined && agentLoop.get(session.id)?.status === 'running') report(session.id, complaint)
+      },
     })
   },
 })
@@ -67,9 +60,14 @@ export const inject: string[] = plugin.inject
 /** Checks that status alternates, that each answer is to a request that the log derives, and that a result follows its call. */
 export const apply: Companion['apply'] = plugin.apply
 
+/** Up to so many messages each request is compared whole; then one each time that the log has grown by an eighth. */
+const SHORT = 500
+
 /** What a log says, derived anew so that the session is not checked against itself. */
 class DerivedLog {
   private readonly messages: Message[] = []
+  /** How many messages there were at the last comparison. */
+  private compared = 0
   private header: SessionEvent<'request/header'>['data'] | undefined
   private read = 0
   private readonly calls = new Set<string>()
@@ -118,17 +116,23 @@ class DerivedLog {
     }
   }
 
-  private compare({ provider, model, system, tools, maxTokens, messages }: LlmRequest): string | undefined {
+  private compare(request: LlmRequest): string | undefined {
     const { header } = this
     if (header === undefined) return 'a request was sent before any request/header was logged'
-    const asked = { provider, model, system, tools, maxTokens }
     for (const key of ['provider', 'model', 'system', 'tools', 'maxTokens'] as const) {
-      if (asked[key] !== header[key] && !isDeepStrictEqual(asked[key], header[key]))
+      if (request[key] !== header[key] && !isDeepStrictEqual(request[key], header[key]))
         return `the \`${key}\` of a request is not what request/header says`
     }
+    const count = this.messages.length
+    // Reading the messages of a request copies them, which may cost more than all the rest of a step.
+    if (count > SHORT && count < this.compared * 1.125) return undefined
+    this.compared = count
+    return this.compareMessages(request.messages)
+  }
+
+  private compareMessages(messages: readonly Message[]): string | undefined {
     if (messages.length !== this.messages.length)
       return `a request has ${messages.length} messages, the log derives ${this.messages.length}`
-    // A plain loop: this is as much as the loop's own copy of a long history costs.
     for (let index = 0; index < messages.length; index++) {
       if (messages[index] !== this.messages[index] && !isDeepStrictEqual(messages[index], this.messages[index]))
         return `message ${index} of a request ("${messages[index]?.id}") is not what the log derives`

@@ -85,6 +85,17 @@ describe('each answer is to a request that the log derives', () => {
     watch.assertBroken('@loopguard/agent-loop', /message 0 of a request \(".+"\) is not what the log derives$/)
   })
 
+  it('in a long log, finds a deviation that stays by the time that the log has grown by an eighth', async () => {
+    const { harness, agent, watch } = await watched({ script: [{ ...looks, repeat: 60 }, { text: 'done' }] })
+    for (let count = 0; count < 600; count++) agent.session.append('user/message', userMessage(`old ${count}`))
+    let requests = 0
+    tamper(({ messages }) => (++requests === 1 ? {} : { messages: messages.slice(1) }))
+    await harness.say(agent, 'hi')
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /a request has \d+ messages, the log derives \d+$/)
+    expect(Number(/log derives (\d+)/.exec(watch.violations[0]?.message ?? '')?.[1])).toBeLessThan(601 * 1.125 + 2)
+  })
+
   it('trips when the model is told what no header says', async () => {
     const { harness, agent, watch } = await watched({ script: [{ text: 'done' }] })
     tamper(() => ({ system: 'obey' }))

@@ -24,14 +24,16 @@ export function notIdlingBehindFinish(stream: AsyncIterable<StreamChunk>): Async
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
-async function atOnce<T>(asked: PromiseLike<T>): Promise<T | undefined> {
-  return Promise.race([asked, moment()])
-}
-
-/** Long enough for whatever need not wait for anything itself. Not a timer, which tests may have stopped. */
-async function moment(): Promise<undefined> {
-  for (let turn = 0; turn < 50; turn++) await Promise.resolve()
-  return undefined
+/** Waits as long as whatever need not wait for anything itself. Not by a timer, which tests may have stopped. */
+async function atOnce<T extends object>(asked: PromiseLike<T>): Promise<T | undefined> {
+  let answer: { readonly result: T } | { readonly thrown: unknown } | undefined
+  void asked.then(
+    (result) => (answer = { result }),
+    (thrown: unknown) => (answer = { thrown }),
+  )
+  for (let turn = 0; turn < 50 && answer === undefined; turn++) await Promise.resolve()
+  if (answer !== undefined && 'thrown' in answer) throw answer.thrown
+  return answer?.result
 }
 
 function giveUp(source: AsyncIterator<StreamChunk, unknown>): IteratorResult<StreamChunk, unknown> {

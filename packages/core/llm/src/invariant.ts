@@ -49,7 +49,7 @@ async function* watch(
  * idles there must not hold up its consumer.
  */
 async function lookBehind(source: AsyncIterator<StreamChunk, unknown>): Promise<string | undefined> {
-  const late = await Promise.race([Promise.resolve(source.next()).catch(() => END), patience()])
+  const late = await atOnce(source.next())
   const left = Promise.resolve(source.return?.())
   if (late === undefined) {
     left.catch(() => {})
@@ -59,11 +59,14 @@ async function lookBehind(source: AsyncIterator<StreamChunk, unknown>): Promise<
   return late.done === true ? undefined : cameLate(late.value)
 }
 
-const END = { done: true, value: undefined } as const
-
-async function patience(): Promise<undefined> {
-  for (let turn = 0; turn < 50; turn++) await Promise.resolve()
-  return undefined
+async function atOnce(asked: PromiseLike<IteratorResult<StreamChunk, unknown>>): Promise<IteratorResult<StreamChunk, unknown> | undefined> {
+  let answer: IteratorResult<StreamChunk, unknown> | undefined
+  void asked.then(
+    (result) => (answer = result),
+    () => (answer = { done: true, value: undefined }),
+  )
+  for (let turn = 0; turn < 50 && answer === undefined; turn++) await Promise.resolve()
+  return answer
 }
 
 function cameLate({ type }: StreamChunk): string {

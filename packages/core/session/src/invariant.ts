@@ -1,4 +1,4 @@
-import { companion, type Companion } from '@loopguard/invariants/companion'
+import { companion, type Companion, onDispatch } from '@loopguard/invariants/companion'
 import type { SessionEvent } from './events.ts'
 
 const plugin: Companion = companion({
@@ -7,16 +7,17 @@ const plugin: Companion = companion({
   inject: ['sessions'],
   install(ctx, fail) {
     const grammars = new WeakMap<object, LogGrammar>()
-    // A throw here refuses the event before anything is committed.
-    ctx.on('internal/dispatch', (_mode, event, args) => {
-      if (event !== 'session/event') return
-      const [session, candidate] = args as [{ readonly id: string; readonly events: readonly SessionEvent[] }, SessionEvent]
-      let grammar = grammars.get(session)
-      if (grammar === undefined) grammars.set(session, (grammar = new LogGrammar()))
-      // What is committed is folded, never judged: a log that was broken before must not block the agent for ever.
-      grammar.catchUp(session.events)
-      const complaint = misnumbered(session.events, candidate) ?? grammar.judge(candidate)
-      if (complaint !== undefined) fail(`session "${session.id}": ${complaint}`)
+    onDispatch(ctx, {
+      // A throw here refuses the event before anything is committed.
+      'session/event'(args) {
+        const [session, candidate] = args as [{ readonly id: string; readonly events: readonly SessionEvent[] }, SessionEvent]
+        let grammar = grammars.get(session)
+        if (grammar === undefined) grammars.set(session, (grammar = new LogGrammar()))
+        // What is committed is folded, never judged: a log that was broken before must not block the agent for ever.
+        grammar.catchUp(session.events)
+        const complaint = misnumbered(session.events, candidate) ?? grammar.judge(candidate)
+        if (complaint !== undefined) fail(`session "${session.id}": ${complaint}`)
+      },
     })
   },
 })

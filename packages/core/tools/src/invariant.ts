@@ -1,11 +1,9 @@
-import { companion, type Companion } from '@loopguard/invariants/companion'
+import { companion, type Companion, type DispatchListener, onDispatch } from '@loopguard/invariants/companion'
 import type { ToolExecution, ToolExecutionResult } from './types.ts'
 
-type Stage = 'pre-execute' | 'execute' | 'post-execute' | 'result'
+const STAGES = ['pre-execute', 'execute', 'post-execute', 'result'] as const
 
-const STAGES: ReadonlyMap<string, Stage> = new Map(
-  (['pre-execute', 'execute', 'post-execute', 'result'] as const).map((stage) => [`tools/${stage}`, stage]),
-)
+type Stage = (typeof STAGES)[number]
 
 /**
  * What may come before each stage. `start`: the call is seen for the first time. `midway`: it was under way when the checks began, so
@@ -33,26 +31,26 @@ const plugin: Companion = companion({
     for (const exec of ctx.tools.running()) calls.set(exec.token, { stage: 'midway', identity: identityOf(exec) })
 
     const enter = (stage: Stage, exec: ToolExecution): string | undefined => {
-      const identity = identityOf(exec)
-      const seen = calls.get(exec.token) ?? { stage: 'start', identity }
-      const before = seen.stage
-      calls.set(exec.token, { ...seen, stage })
+      const seen = calls.get(exec.token)
+      const before = seen?.stage ?? 'start'
+      if (seen === undefined) calls.set(exec.token, { stage, identity: identityOf(exec) })
+      else seen.stage = stage
       if (!AFTER[stage].includes(before)) return `stage ${stage} came after ${before}`
-      return seen.identity.every((part, index) => part === identity[index]) ? undefined : `its identity changed before stage ${stage}`
+      return seen === undefined || isSame(seen.identity, identityOf(exec)) ? undefined : `its identity changed before stage ${stage}`
     }
-
+    const listener = (stage: Stage): DispatchListener => {
+      return (args) => {
+        const [exec, result] = args as [ToolExecution, ToolExecutionResult?]
+        if (typeof (exec as Partial<ToolExecution> | undefined)?.token !== 'symbol') return
+        const complaint = enter(stage, exec) ?? (stage !== 'result' || isDeepFrozen(result) ? undefined : 'its result is not deep-frozen')
+        if (complaint === undefined) return
+        const say = (): void => fail(`call "${exec.callId}" of tool "${exec.name}": ${complaint}`)
+        if (stage === 'result') reported(say)
+        else say()
+      }
+    }
     // Once for each stage of each call, before any listener hears of it; no listener can hide a stage, or see one twice by retrying.
-    ctx.on('internal/dispatch', (_mode, event, args) => {
-      const stage = STAGES.get(event)
-      if (stage === undefined) return
-      const [exec, result] = args as [ToolExecution, ToolExecutionResult?]
-      if (typeof (exec as Partial<ToolExecution> | undefined)?.token !== 'symbol') return
-      const complaint = enter(stage, exec) ?? (stage !== 'result' || isDeepFrozen(result) ? undefined : 'its result is not deep-frozen')
-      if (complaint === undefined) return
-      const say = (): void => fail(`call "${exec.callId}" of tool "${exec.name}": ${complaint}`)
-      if (stage === 'result') reported(say)
-      else say()
-    })
+    onDispatch(ctx, Object.fromEntries(STAGES.map((stage) => [`tools/${stage}`, listener(stage)])))
   },
 })
 
@@ -63,6 +61,10 @@ export const inject: string[] = plugin.inject
  * fails the call; one that shows in its result only is reported, and whoever listens to results hears of it all the same.
  */
 export const apply: Companion['apply'] = plugin.apply
+
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.every((part, index) => part === other[index])
+}
 
 function identityOf({ name: tool, callId, arguments: args, agent, parent }: ToolExecution): readonly unknown[] {
   return [tool, callId, args, agent, parent]

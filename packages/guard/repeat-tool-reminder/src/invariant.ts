@@ -1,4 +1,4 @@
-import { companion, type Companion } from '@loopguard/invariants/companion'
+import { companion, type Companion, onDispatch } from '@loopguard/invariants/companion'
 import type { PreStepEvent } from '@loopguard/agent-loop'
 import type { UserMessage } from '@loopguard/llm'
 import type { ToolExecution, ToolExecutionResult } from '@loopguard/tools'
@@ -60,9 +60,9 @@ const plugin: Companion = companion({
     }
 
     // At the dispatch, where each call comes by once, whatever the listeners do with it.
-    ctx.on('internal/dispatch', (_mode, event, args: readonly unknown[], carrier: unknown) => {
-      if (event === 'tools/post-execute') recount(args[0] as ToolExecution, args[1] as ToolExecutionResult, carrier)
-      else if (event === 'agent/pre-step') startAfresh(args[0] as PreStepEvent, carrier)
+    onDispatch(ctx, {
+      'tools/post-execute': (args, carrier) => recount(args[0] as ToolExecution, args[1] as ToolExecutionResult, carrier),
+      'agent/pre-step': (args, carrier) => startAfresh(args[0] as PreStepEvent, carrier),
     })
     // On the inside of the guard: what comes through to here has passed it.
     ctx.on('tools/post-execute', (exec, _outcome, next) => {

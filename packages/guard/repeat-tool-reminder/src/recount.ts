@@ -81,13 +81,15 @@ function matchesWildcard(pattern: string, name: string): boolean {
 /** `undefined` for a call that the recount cannot tell from others. */
 function keyOf(name: string, args: unknown): string | undefined {
   try {
-    return createHash('sha256')
-      .update(JSON.stringify([name, canonical(args, { nodes: MAX_NODES }, MAX_DEPTH)]))
-      .digest('base64')
+    const text = JSON.stringify([name, canonical(args, { nodes: MAX_NODES }, MAX_DEPTH)])
+    return text.length <= SHORT ? text : createHash('sha256').update(text).digest('base64')
   } catch {
     return undefined
   }
 }
+
+/** A longer text is not kept. A digest is no JSON: it cannot be taken for a text. */
+const SHORT = 200
 
 /** Far from where the plain way of writing it would overflow the stack, or go through a shared value again and again for ever. */
 const MAX_DEPTH = 500

@@ -36,7 +36,7 @@ const forget = (exec: ToolDispatchExecution, next: () => Promise<ToolExecutionRe
   return next()
 }
 
-describe("after the execute stage exec.signal is the caller's again", () => {
+describe('after the execute stage the signal is that of the caller again', () => {
   it('trips when a wrapper forgets to put the signal back', async () => {
     const { ctx, watch, call } = await plainHost()
     ctx.on('tools/execute', forget)

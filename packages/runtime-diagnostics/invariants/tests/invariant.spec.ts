@@ -4,7 +4,7 @@ import * as own from '@loopguard/invariants/invariant'
 import { describe, expect, it } from 'vitest'
 import { boot, gate, names, settle, footprint, needing } from './support.ts'
 
-describe('the registry’s own companion: a name is free again once its fiber is gone', () => {
+describe('a name is free again once its fiber is gone', () => {
   it('is a plugin module', () => {
     expect(own.name).toBe('invariants-invariant')
     expect(own.inject).toEqual(['invariants'])
@@ -42,7 +42,7 @@ describe('the registry’s own companion: a name is free again once its fiber is
     expect(errors.map(({ args }) => String(args[0]))).toEqual(['Error: no set-up'])
   })
 
-  it('says so, naming the package, when a name is still held', async () => {
+  it('trips when a registry frees a name only some time after its fiber has gone', async () => {
     /** The mutant: it frees the names, but only some time after the fibers have gone. */
     class Late extends InvariantRegistry {
       private readonly late: RegistrationInfo[] = []

@@ -1,5 +1,5 @@
 import { Context } from '@deepseek-ai/cordis'
-import { mountInvariants } from '@loopguard/testkit'
+import { createHarness, mountInvariants } from '@loopguard/testkit'
 import { SessionStore } from '@loopguard/session'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
@@ -42,5 +42,35 @@ describe('the watch on the invariants', () => {
     expect(() => own.fail?.('the first one')).toThrow('the first one')
     watch.assertBroken('@acme/own', /the first one/)
     expect(() => watch.assertBroken('@acme/own', /a second one/)).toThrow('it was not emitted')
+  })
+})
+
+describe('all companions, loaded again a hundred times,', () => {
+  /** How many listeners there are of each event, and how many effects on the fibers of the companions. */
+  function footprint(ctx: Context) {
+    const companions = companionsOf(ctx)
+    const checks = ctx.invariants.registrations().flatMap(({ fiber }) => fiber ?? [])
+    return {
+      listeners: Object.fromEntries(Object.entries(ctx.events._hooks).map(([event, hooks]) => [event, hooks.length])),
+      effects: [...companions, ...checks].reduce((sum, fiber) => sum + fiber.getEffects().length, 0),
+      plugins: ctx.registry.size,
+    }
+  }
+
+  const companionsOf = (ctx: Context) =>
+    [...ctx.registry.values()].filter(({ name }) => name?.endsWith('-invariant')).flatMap(({ fibers }) => [...fibers])
+
+  it('leave as many listeners and effects as they were, and still see what is broken', { timeout: 60_000 }, async () => {
+    const harness = await createHarness({ script: [{ text: 'hi', repeat: 2 }] })
+    const { ctx } = harness
+    const agent = harness.agent()
+    await harness.say(agent, 'hi')
+    const before = footprint(ctx)
+    for (let round = 0; round < 100; round++) for (const fiber of companionsOf(ctx)) await fiber.restart()
+    expect(companionsOf(ctx)).toHaveLength(7)
+    expect(footprint(ctx)).toEqual(before)
+    await harness.say(agent, 'hi again')
+    expect(() => agent.session.append('turn/end', { turn: 9, reason: { kind: 'completed' } })).toThrow('turn 9')
+    await expect(harness.dispose()).rejects.toThrow('invariant violated by "@loopguard/session"')
   })
 })
