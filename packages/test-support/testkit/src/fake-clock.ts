@@ -31,7 +31,8 @@ export function fakeClock(start: number = Date.UTC(2026, 0, 1)): FakeClock {
   if (installed) throw new Error('fakeClock: the clock is a fake already; restore it first')
   installed = true
   const clock = new Clock(start)
-  const realNow = performance.now()
+  // Whole, so that differences of readings are as exact as the steps by which the clock advances.
+  const realNow = Math.ceil(performance.now())
   Object.assign(globalThis, {
     setTimeout: (callback: () => void, delay?: number, ...args: unknown[]) => clock.arm(callback, delay, args, false),
     setInterval: (callback: () => void, delay?: number, ...args: unknown[]) => clock.arm(callback, delay, args, true),
