@@ -1,8 +1,8 @@
 import { messageOf } from '@loopguard/llm'
+import { follow, type Follower, unfollow } from '@loopguard/timeout'
 import type { Host } from './host.ts'
 import { abortedBeforeDispatch, denied } from './results.ts'
 import { show } from './show.ts'
-import { onAbort } from './signals.ts'
 import type { ApprovalRequest, ApprovalService, ToolExecution, ToolExecutionFailure } from './types.ts'
 
 /** Asks whoever approves. `undefined` is a grant. A caller who aborts meanwhile does not wait for the answer. */
@@ -43,13 +43,13 @@ async function unlessAborted(
   signal: AbortSignal,
   ask: () => Promise<ToolExecutionFailure | undefined>,
 ): Promise<ToolExecutionFailure | undefined> {
-  let leave = (): void => {}
-  const gone = new Promise<ToolExecutionFailure>((resolve) => {
-    leave = onAbort(signal, () => resolve(abortedBeforeDispatch()))
-  })
+  let giveUp!: (failure: ToolExecutionFailure) => void
+  const gone = new Promise<ToolExecutionFailure>((resolve) => (giveUp = resolve))
+  const follower: Follower = { abort: () => giveUp(abortedBeforeDispatch()) }
+  follow(signal, follower)
   try {
     return await Promise.race([ask(), gone])
   } finally {
-    leave()
+    unfollow(signal, follower)
   }
 }

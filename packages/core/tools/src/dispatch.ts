@@ -14,7 +14,7 @@ import {
   withExtras,
 } from './results.ts'
 import { show } from './show.ts'
-import { fuse } from './signals.ts'
+import { Fuse } from './signals.ts'
 import type { Sink } from './sink.ts'
 import type { ToolExecution, ToolExecutionResult, ToolRunContext } from './types.ts'
 
@@ -40,21 +40,21 @@ function refusal(tool: RegisteredTool | undefined, exec: ToolExecution, caller: 
 
 /** With a signal that follows the caller's, whatever a wrapper has put in its place. The body is awaited until it settles. */
 async function bodyResult(tool: RegisteredTool, exec: ToolExecution, caller: AbortSignal, sink: Sink): Promise<ToolExecutionResult> {
-  const fused = fuse(caller, exec.signal)
+  const fuse = exec.signal === caller ? undefined : new Fuse(caller, exec.signal)
   try {
-    const result = outputResult(exec.name, await tool.run(exec.arguments, runContext(exec, fused.signal, sink)))
+    const result = outputResult(exec.name, await tool.run(exec.arguments, runContext(exec, fuse, sink)))
     return caller.aborted && !result.isError ? aborted() : result
   } catch (thrown) {
-    return thrownFailure(thrown, fused.signal)
+    return thrownFailure(thrown, fuse === undefined ? caller : fuse.signal)
   } finally {
-    fused.release()
+    fuse?.release()
   }
 }
 
 /** The execution as the body sees it: of this attempt alone, so that nothing a wrapper does later changes it under the body. */
-function runContext(exec: ToolExecution, signal: AbortSignal, sink: Sink): ToolRunContext {
-  const { callId, name, arguments: args, agent, parent, token } = exec
-  return Object.freeze({
+function runContext(exec: ToolExecution, fuse: Fuse | undefined, sink: Sink): ToolRunContext {
+  const { callId, name, arguments: args, agent, parent, token, signal } = exec
+  const context = {
     callId,
     name,
     arguments: args,
@@ -64,7 +64,9 @@ function runContext(exec: ToolExecution, signal: AbortSignal, sink: Sink): ToolR
     signal,
     deferContext: (message: unknown) => sink.defer(name, message),
     concludeTurn: () => sink.conclude(name),
-  })
+  }
+  if (fuse !== undefined) Object.defineProperty(context, 'signal', { get: () => fuse.signal })
+  return Object.freeze(context)
 }
 
 function outputResult(name: string, output: unknown): ToolExecutionResult {

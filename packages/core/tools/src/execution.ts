@@ -43,7 +43,8 @@ class Execution implements ToolDispatchExecution {
     if (!this.#open) {
       throw new HarnessError('exec.signal can be replaced by tools/execute listeners only, while that stage runs', 'SIGNAL_READ_ONLY')
     }
-    if (!isAbortSignal(signal)) throw new HarnessError(`exec.signal must be an AbortSignal, got ${show(signal)}`, 'BAD_SIGNAL')
+    if (signal !== this.#caller && !isAbortSignal(signal))
+      throw new HarnessError(`exec.signal must be an AbortSignal, got ${show(signal)}`, 'BAD_SIGNAL')
     this.#signal = signal
   }
 

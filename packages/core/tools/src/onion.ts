@@ -28,33 +28,35 @@ export interface Onion<T> {
  *   the listener has settled with `NEXT_AFTER_RETURN`. Nobody need handle such a rejection.
  * - What a listener started is waited for before its own outcome counts, also when it threw or returned early.
  * - A synchronous throw is a rejection. An answer that `check` complains of rejects with `BAD_ANSWER`, at the place of the culprit.
- *
- * Without listeners it costs one call of `center`.
  */
-export async function onion<T>(options: Onion<T>): Promise<T> {
-  return options.listeners.length === 0 ? options.center() : run(options, 0)
+export function onion<T>(options: Onion<T>): Promise<T> {
+  return run(options, 0, ignore)
 }
 
 /** The stack is given up after this many layers, so that a long chain does not overflow it. */
 const LAYERS_PER_STACK = 256
 
-async function run<T>(options: Onion<T>, index: number): Promise<T> {
+async function run<T>(options: Onion<T>, index: number, settled: () => void): Promise<T> {
   const listener = options.listeners[index]
-  if (listener === undefined) return options.center()
+  if (listener === undefined) {
+    try {
+      return await options.center()
+    } finally {
+      settled()
+    }
+  }
   if (index % LAYERS_PER_STACK === LAYERS_PER_STACK - 1) await Promise.resolve()
 
-  let running: Promise<T> | undefined
-  let settled = false
+  let last: Promise<T> | undefined
+  let isRunning = false
+  let isOver = false
   const next = (): Promise<T> => {
-    if (settled) return refuse(options, index, 'after the listener had returned', 'NEXT_AFTER_RETURN')
-    if (running !== undefined) return refuse(options, index, 'while its last next() was still running', 'NEXT_WHILE_RUNNING')
-    const started = run(options, index + 1)
-    const clear = (): void => {
-      running = undefined
-    }
-    running = started
-    started.then(clear, clear)
-    return started
+    if (isOver) return refuse(options, index, 'after the listener had returned', 'NEXT_AFTER_RETURN')
+    if (isRunning) return refuse(options, index, 'while its last next() was still running', 'NEXT_WHILE_RUNNING')
+    isRunning = true
+    last = run(options, index + 1, () => (isRunning = false))
+    last.catch(ignore)
+    return last
   }
 
   const leave = options.enter?.()
@@ -64,9 +66,10 @@ async function run<T>(options: Onion<T>, index: number): Promise<T> {
     if (complaint !== undefined) throw badAnswer(options, index, answer, complaint)
     return answer as T
   } finally {
-    settled = true
-    if (running !== undefined) await (running as Promise<T>).then(ignore, ignore)
+    isOver = true
+    if (isRunning) await last?.catch(ignore)
     leave?.()
+    settled()
   }
 }
 

@@ -1,57 +1,47 @@
-/** One listener on each signal that is followed, whatever the number of followers: many listeners make Node warn of a leak. */
-const followers = new WeakMap<AbortSignal, Followers>()
-
-interface Followers {
-  readonly set: Set<() => void>
-  readonly listener: () => void
-}
-
-/** Calls `react` when `signal` aborts, which it must not have done yet. The returned function leaves nothing behind on the signal. */
-export function onAbort(signal: AbortSignal, react: () => void): () => void {
-  const entry = () => react()
-  let group = followers.get(signal)
-  if (group === undefined) {
-    const set = new Set<() => void>()
-    const listener = (): void => {
-      followers.delete(signal)
-      for (const follower of set) follower()
-    }
-    followers.set(signal, (group = { set, listener }))
-    signal.addEventListener('abort', listener, { once: true })
-  }
-  const { set, listener } = group
-  set.add(entry)
-  return () => {
-    if (!set.delete(entry) || set.size > 0 || followers.get(signal)?.set !== set) return
-    followers.delete(signal)
-    signal.removeEventListener('abort', listener)
-  }
-}
-
-export interface Fuse {
-  readonly signal: AbortSignal
-  /** Ends the following of both; leaves nothing on them. */
-  release(): void
-}
-
-const nothing = (): void => {}
+import { follow, type Follower, unfollow } from '@loopguard/timeout'
 
 /**
- * One signal that aborts with the first of two, with its reason. When both are the same, or one has aborted already, it is that
- * very signal.
+ * One signal that aborts with the first of two, the caller's and the one that a wrapper put in its place, with its reason. It is made
+ * when it is first read: a body that never looks at its signal does not pay for one.
  */
-export function fuse(caller: AbortSignal, other: AbortSignal): Fuse {
-  if (caller === other || caller.aborted) return { signal: caller, release: nothing }
-  if (other.aborted) return { signal: other, release: nothing }
-  const controller = new AbortController()
-  const offCaller = onAbort(caller, () => controller.abort(caller.reason))
-  const offOther = onAbort(other, () => controller.abort(other.reason))
-  return {
-    signal: controller.signal,
-    release() {
-      offCaller()
-      offOther()
-    },
+export class Fuse implements Follower {
+  private readonly caller: AbortSignal
+  private readonly wrapper: AbortSignal
+  private made: AbortSignal | undefined = undefined
+  /** Follows the wrapper's, once there is a signal of our own to abort. */
+  private tie: Follower | undefined = undefined
+  private isReleased = false
+
+  /** Two, neither of which has aborted. */
+  constructor(caller: AbortSignal, wrapper: AbortSignal) {
+    this.caller = caller
+    this.wrapper = wrapper
+    follow(caller, this)
+  }
+
+  get signal(): AbortSignal {
+    return (this.made ??= this.make())
+  }
+
+  /** The caller has aborted. */
+  abort(reason: unknown): void {
+    if (this.tie !== undefined) this.tie.abort(reason)
+    else this.made ??= this.wrapper.aborted ? this.wrapper : this.caller
+  }
+
+  /** Ends the following of both; leaves nothing on them. */
+  release(): void {
+    this.isReleased = true
+    unfollow(this.caller, this)
+    if (this.tie !== undefined) unfollow(this.wrapper, this.tie)
+  }
+
+  private make(): AbortSignal {
+    if (this.wrapper.aborted) return this.wrapper
+    const controller = new AbortController()
+    this.tie = { abort: (reason) => controller.abort(reason) }
+    if (!this.isReleased) follow(this.wrapper, this.tie)
+    return controller.signal
   }
 }
 

@@ -98,6 +98,19 @@ describe('a next() out of turn', () => {
     expect([value, runs]).toEqual(['inner', 1])
   })
 
+  it('is refused to those further in while they start, too', async () => {
+    let again: Next | undefined
+    let refusal: unknown
+    let runs = 0
+    const outer: Wrapper = (next) => ((again = next), next())
+    const inner: Wrapper = (next) => {
+      void again?.().catch((error: unknown) => (refusal = error))
+      return next()
+    }
+    expect(await wrap([outer, inner], () => ++runs)).toBe(1)
+    expect(refusal).toMatchObject({ code: 'NEXT_WHILE_RUNNING' })
+  })
+
   it('is possible again once the last one has settled, whether it was awaited or not', async () => {
     let runs = 0
     const wrapper: Wrapper = async (next) => {

@@ -61,6 +61,66 @@ describe('the signal of the body', () => {
     expect(said(await host.call({ signal: caller.signal }))).toBe('Error: first')
   })
 
+  it.each([
+    ['wrapper', 'caller'],
+    ['caller', 'wrapper'],
+  ] as const)('that is first read when both have aborted tells the first cause, too: the %s before the %s', async (first, second) => {
+    const sources = { caller: new AbortController(), wrapper: new AbortController() }
+    const host = await Host.start((_args, exec) => {
+      sources[first].abort(first)
+      sources[second].abort(second)
+      throw new Error(`${exec.signal.aborted} ${String(exec.signal.reason)}`)
+    })
+    host.ctx.on('tools/execute', (exec, next) => {
+      exec.signal = sources.wrapper.signal
+      return next()
+    })
+    expect(said(await host.call({ signal: sources.caller.signal }))).toBe(`Error: true ${first}`)
+  })
+
+  it('is one and the same at each reading, goes with a copy of the execution, and leaves nothing on those that it followed', async () => {
+    const [caller, wrapper] = [new AbortController(), new AbortController()]
+    const seen: AbortSignal[] = []
+    const following: number[] = []
+    let late: (() => AbortSignal) | undefined
+    const host = await Host.start((_args, exec) => {
+      late = () => exec.signal
+      following.push(getEventListeners(wrapper.signal, 'abort').length)
+      seen.push({ ...exec }.signal, exec.signal)
+      following.push(getEventListeners(wrapper.signal, 'abort').length)
+      expect(() => ((exec as { signal: AbortSignal }).signal = caller.signal)).toThrow(TypeError)
+      return 'done'
+    })
+    host.ctx.on('tools/execute', (exec, next) => {
+      exec.signal = wrapper.signal
+      return next()
+    })
+    expect(said(await host.call({ signal: caller.signal }))).toBe('done')
+    expect(new Set(seen).size).toBe(1)
+    expect([caller.signal, wrapper.signal]).not.toContain(seen[0])
+    expect(following).toEqual([0, 1])
+    expect(late?.()).toBe(seen[0])
+    wrapper.abort()
+    expect(seen[0]?.aborted).toBe(false)
+    expect([caller, wrapper].flatMap(({ signal }) => getEventListeners(signal, 'abort'))).toEqual([])
+  })
+
+  it('that is first read after the call follows nothing', async () => {
+    const [caller, wrapper] = [new AbortController(), new AbortController()]
+    let late: (() => AbortSignal) | undefined
+    const host = await Host.start((_args, exec) => ((late = () => exec.signal), 'done'))
+    host.ctx.on('tools/execute', (exec, next) => {
+      exec.signal = wrapper.signal
+      return next()
+    })
+    await host.call({ signal: caller.signal })
+    expect(late?.().aborted).toBe(false)
+    wrapper.abort()
+    caller.abort()
+    expect(late?.().aborted).toBe(false)
+    expect([caller, wrapper].flatMap(({ signal }) => getEventListeners(signal, 'abort'))).toEqual([])
+  })
+
   it('cannot be exchanged under the body by what a wrapper does later', async () => {
     const caller = new AbortController()
     const seen: AbortSignal[] = []
@@ -91,6 +151,19 @@ describe('the signal of the body', () => {
     expect(codeOf(await host.call())).toBe('ABORTED_BEFORE_DISPATCH')
     expect(ran).toBe(false)
   })
+})
+
+it('a forged abort event on the signal of the caller cancels nothing', async () => {
+  const caller = new AbortController()
+  const host = await Host.start(async (_args, { signal }) => {
+    caller.signal.dispatchEvent(new Event('abort'))
+    return String(signal.aborted)
+  })
+  host.ctx.on('tools/execute', (exec, next) => {
+    exec.signal = new AbortController().signal
+    return next()
+  })
+  expect(said(await host.call({ signal: caller.signal }))).toBe('false')
 })
 
 describe('exec.signal', () => {

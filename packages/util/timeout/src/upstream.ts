@@ -8,7 +8,10 @@ export interface Follower {
 // long, and a listener for each follower costs more and warns above a limit; this leaves nothing on the signal.
 const followersOf = new WeakMap<AbortSignal, Set<Follower>>()
 
-/** Joins the followers of a signal that has not aborted yet. */
+/**
+ * Joins the followers of a signal, which must not have aborted yet. One listener stands for all of them, so that a signal that lives
+ * long neither warns nor grows. Leave with {@link unfollow}, with the same object, on every path.
+ */
 export function follow(signal: AbortSignal, member: Follower): void {
   let followers = followersOf.get(signal)
   if (followers === undefined) {
@@ -33,5 +36,8 @@ function tell(this: AbortSignal): void {
   if (!this.aborted) return
   const followers = followersOf.get(this) as Set<Follower> // the listener goes with the set
   // The live set: a member that leaves while its siblings are told is not told.
-  for (const member of followers) member.abort(this.reason)
+  for (const member of followers) {
+    unfollow(this, member)
+    member.abort(this.reason)
+  }
 }
