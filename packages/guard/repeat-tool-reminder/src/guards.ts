@@ -18,24 +18,28 @@ interface Hook {
 }
 
 const EVENT = 'tools/post-execute'
+
+/** The companion listens to both itself, so neither list is missing once it watches. */
+type Hooks = Readonly<Record<typeof EVENT | 'agent/pre-step', readonly Hook[]>>
+
 const FILTER = Symbol.for('cordis.filter')
 
 /** Finds the guards on the event bus: which is where they are active, and where their place among others can be seen. */
 export class Guards {
-  private readonly hooks: Readonly<Record<string, readonly Hook[] | undefined>>
+  private readonly hooks: Hooks
   /** Activations that were there before. */
   private readonly before: WeakSet<object>
   private readonly owners = new WeakMap<Hook, { readonly fiber: Fiber | undefined }>()
 
   constructor(ctx: Context) {
-    this.hooks = ctx.events._hooks as unknown as Record<string, readonly Hook[] | undefined>
+    this.hooks = ctx.events._hooks as unknown as Hooks
     this.before = new WeakSet(this.hooks[EVENT])
   }
 
   /** Those that hear an event with this carrier, if nobody keeps it from them. */
-  of(event: typeof EVENT | 'agent/pre-step', carrier: unknown): Guard[] {
+  of(event: keyof Hooks, carrier: unknown): Guard[] {
     const guards: Guard[] = []
-    for (const activation of this.hooks[EVENT] ?? []) {
+    for (const activation of this.hooks[EVENT]) {
       const fiber = this.ownerOf(activation)
       if (fiber !== undefined && hears(activation, carrier))
         guards.push({ fiber, activation, isExposed: this.isExposed(event, fiber, carrier) })
@@ -48,13 +52,13 @@ export class Guards {
     return !this.before.has(activation)
   }
 
-  private isExposed(event: string, fiber: Fiber, carrier: unknown): boolean {
-    for (const hook of this.hooks[event] ?? []) {
+  private isExposed(event: keyof Hooks, fiber: Fiber, carrier: unknown): boolean {
+    for (const hook of this.hooks[event]) {
       const owner = this.ownerOf(hook)
-      if (owner === fiber) return false
+      if (owner === fiber) break
       if (owner === undefined && hears(hook, carrier)) return true
     }
-    return true
+    return false
   }
 
   /** The fiber of the guard that a listener belongs to, if it belongs to one. */

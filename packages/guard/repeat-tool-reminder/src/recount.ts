@@ -101,7 +101,7 @@ function canonical(value: unknown, left: { nodes: number }, depth: number): stri
   if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value)
   if (value === undefined) return 'undefined'
   const inner = (item: unknown): string => canonical(item, left, depth - 1)
-  if (Array.isArray(value)) return `[${value.map(inner).join()}]`
+  if (Array.isArray(value)) return `[${Array.from(value, inner).join()}]`
   if (typeof value !== 'object' || ![Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null))
     throw new TypeError('no JSON')
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))

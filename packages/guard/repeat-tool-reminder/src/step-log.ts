@@ -35,7 +35,7 @@ export class StepLog {
         for (const block of event.data.message.content) if (block.type === 'tool-call') this.unanswered.add(block.id)
         return undefined
       case 'tool/call':
-        if (!this.called.has(event.data.callId)) this.called.set(event.data.callId, false)
+        this.called.set(event.data.callId, false)
         return undefined
       case 'tool/result':
         this.unanswered.delete(event.data.message.source.callId)

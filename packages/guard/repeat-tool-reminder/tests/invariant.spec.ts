@@ -1,11 +1,12 @@
+import { runInNewContext } from 'node:vm'
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@loopguard/agent-loop'
 import { CallId, createUserMessage, SessionId, text, type UserMessage } from '@loopguard/llm'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import { createHarness, gate, type Harness, type InvariantWatch, mountInvariants } from '@loopguard/testkit'
-import type { PostToolDecision } from '@loopguard/tools'
+import type { PostToolDecision, ToolExecution, ToolExecutionResult } from '@loopguard/tools'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { CALLS, type Call, deny, execute, heard, isReminder, play, tools } from './stage.ts'
+import { CALLS, type Call, deny, execute, heard, isReminder, play, postExecute, tools } from './stage.ts'
 
 const NAME = '@loopguard/repeat-tool-reminder'
 const OWN = { package_allowlist: [`^${NAME}$`] }
@@ -73,6 +74,47 @@ async function faultyGuard(ctx: Context, fault: (count: number, call: Call, agen
     },
     { exclude: ['note_*'] } as never,
   )
+}
+
+function refuseReminders(ctx: Context): void {
+  ctx.on('internal/dispatch', (_mode, event, args) => {
+    const logged = args[1] as { type: string; data: UserMessage } | undefined
+    if (event === 'session/event' && logged?.type === 'user/message' && isReminder(logged.data)) throw new Error('no more of these')
+  })
+}
+
+/** Makes each call of that letter first, on its own account, under the id under which the loop makes it then. */
+function doubling(ctx: Context, letter: 'A' | 'B'): void {
+  const own = new Set<CallId>()
+  ctx.on('tools/execute', async (exec, next) => {
+    const { callId, name, arguments: args, signal, agent } = exec
+    const isIt = JSON.stringify(args) === JSON.stringify(CALLS[letter].arguments)
+    if (isIt && !own.has(callId)) {
+      own.add(callId)
+      await ctx.tools.execute({ callId, name, arguments: args, signal, agent })
+    }
+    return next()
+  })
+}
+
+/** A host that takes any arguments, gives its calls no token, and may lose what was added to a result. */
+function foreignHost(ctx: Context, agent: Agent): (args: unknown, shows?: boolean) => Promise<void> {
+  let calls = 0
+  return async (args, shows = true) => {
+    const exec = { callId: `foreign-${++calls}`, name: 'look', arguments: args, agent } as unknown as ToolExecution
+    const outcome: ToolExecutionResult = { isError: false, content: [] }
+    const { additionalContexts } = await postExecute(ctx, exec, outcome, () => Promise.resolve({ kind: 'accept' }))
+    const shown = shows && additionalContexts !== undefined ? { additionalContexts } : {}
+    emitContained(ctx, exec, { ...outcome, ...shown })
+  }
+}
+
+function emitContained(ctx: Context, exec: ToolExecution, result: ToolExecutionResult): void {
+  try {
+    ctx.emit('tools/result', exec, result)
+  } catch {
+    // As most hosts do.
+  }
 }
 
 const due = (count: number): boolean => [3, 5, 8].includes(count)
@@ -176,6 +218,66 @@ describe('the reminders of a call are those of a recount', () => {
   })
 })
 
+describe('the recount', () => {
+  it('goes by the tools that the guard is told to take', async () => {
+    const { harness, ctx, agent, watch } = await watched({ include: ['no_such', 'l*k'] })
+    await play(harness, agent, 'A A X X X A')
+    expect(heard(agent)).toBe('A A X X X A !')
+    watch.assertNone()
+    post(ctx, ({ additionalContexts: _taken, ...decision }) => decision, PREPEND)
+    await play(harness, agent, 'A A A')
+    expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
+  })
+
+  it('tells long arguments from each other', async () => {
+    const { ctx, agent, watch } = await watched()
+    const long = (last: string): Call => ({ name: 'look', arguments: { text: `${'x'.repeat(1_000)}${last}` } })
+    for (const last of ['a', 'a', 'b', 'b', 'a', 'a', 'a']) await execute(ctx, long(last), { agent })
+    watch.assertNone()
+    post(ctx, ({ additionalContexts: _taken, ...decision }) => decision, PREPEND)
+    for (const last of ['b', 'b', 'b']) await execute(ctx, long(last), { agent })
+    expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
+  })
+
+  it('counts calls whose arguments no host could read', async () => {
+    const { ctx, agent, watch } = await watched()
+    const unreadable = { name: 'look', arguments: NaN }
+    for (let count = 0; count < 3; count++) await execute(ctx, unreadable, { agent })
+    await execute(ctx, { name: 'look', arguments: 'undefined' }, { agent })
+    watch.assertNone()
+    post(ctx, ({ additionalContexts: _taken, ...decision }) => decision, PREPEND)
+    for (let count = 0; count < 3; count++) await execute(ctx, unreadable, { agent })
+    expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
+  })
+
+  it('goes by what a host shows, if that has no token', async () => {
+    const { ctx, agent, watch } = await watched({ thresholds: [2] })
+    const foreign = foreignHost(ctx, agent)
+    for (const args of [{ at: 'a' }, { at: 'a' }, [], Array(1), { a: 1, b: [2] }, { b: [2], a: 1 }]) await foreign(args)
+    watch.assertNone()
+    await foreign({ at: 'a' })
+    await Promise.all([foreign({ at: 'a' }, false), foreign({ at: 'b' })])
+    expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
+  })
+
+  it('does not see a message of the user that the guard does not listen for', async () => {
+    const { harness, ctx, agent, watch } = await watched(null)
+    await ctx.plugin(
+      {
+        name: 'repeat-tool-reminder',
+        Config: reminder.Config,
+        apply(own: Context) {
+          let all = 0
+          post(own, (decision) => (due(++all) ? { ...decision, additionalContexts: [forged()] } : decision))
+        },
+      },
+      {} as never,
+    )
+    await play(harness, agent, 'A A U A')
+    expect(said(watch)).toEqual(['"look" shows 1 reminders, the recount expects 0'])
+  })
+})
+
 describe('each reminder stands in the log, after the last result of its step', () => {
   it('trips when a plugin logs a reminder before the last result', async () => {
     const { harness, ctx, agent, watch } = await watched()
@@ -198,11 +300,16 @@ describe('each reminder stands in the log, after the last result of its step', (
 
   it('trips when a reminder that a result showed is kept out of the log', async () => {
     const { harness, ctx, agent, watch } = await watched()
-    ctx.on('internal/dispatch', (_mode, event, args) => {
-      const logged = args[1] as { type: string; data: UserMessage } | undefined
-      if (event === 'session/event' && logged?.type === 'user/message' && isReminder(logged.data)) throw new Error('no more of these')
-    })
+    refuseReminders(ctx)
     await play(harness, agent, 'A A A')
+    expect(said(watch)).toEqual(['"agent-1": the step ends without 1 of the reminders that its results showed'])
+  })
+
+  it('also when another call of the step was made twice under its id', async () => {
+    const { harness, ctx, agent, watch } = await watched()
+    refuseReminders(ctx)
+    doubling(ctx, 'B')
+    await play(harness, agent, 'A A AB')
     expect(said(watch)).toEqual(['"agent-1": the step ends without 1 of the reminders that its results showed'])
   })
 })
@@ -230,6 +337,25 @@ describe('the companion is silent about', () => {
     ctx.on('tools/post-execute', () => Promise.resolve({ kind: 'block', feedback: [text('not yet')] }))
     await play(harness, agent, 'C C')
     expect(heard(agent)).toBe('C C !')
+    watch.assertNone()
+  })
+
+  it('a call that ends the turn, and was blocked only after the guard had seen that it was not', async () => {
+    const { harness, ctx, agent, watch } = await watched({ thresholds: [2] })
+    post(ctx, () => ({ kind: 'block', feedback: [text('not yet')] }), PREPEND)
+    await play(harness, agent, 'C C')
+    expect(heard(agent)).toBe('C C')
+    watch.assertNone()
+  })
+
+  it('reminders that a host hands to the inbox instead of the log', async () => {
+    const { harness, ctx, agent, watch } = await watched()
+    refuseReminders(ctx)
+    ctx.on('tools/result', (_exec, { additionalContexts = [] }) => additionalContexts.forEach((context) => agent.inject(context)))
+    await play(harness, agent, 'A A A')
+    expect(heard(agent)).toBe('A A A')
+    expect(agent.inbox.nextStep.filter(isReminder)).toHaveLength(1)
+    watch.assertNone()
     watch.assertNone()
   })
 
@@ -407,6 +533,57 @@ describe('the companion is silent about', () => {
     const again = new Set<CallId>()
     await play(harness, agent, 'A A')
     expect(said(watch)).toEqual([])
+  })
+
+  it('what somebody who makes each call of the loop first, under the same id, is shown', async () => {
+    const { harness, ctx, agent, watch } = await watched()
+    doubling(ctx, 'A')
+    await play(harness, agent, 'A A A')
+    // It shows the reminder at the third call to a plugin that keeps it.
+    expect(heard(agent)).toBe('A A A')
+    watch.assertNone()
+  })
+
+  it('calls to which the model gave one id', async () => {
+    const { harness, agent, watch } = await watched({ thresholds: [2, 3] })
+    const twins = { calls: [CALLS.A, CALLS.A, CALLS.A].map((call) => ({ ...call, id: 'twin' })) }
+    harness.model.push(twins, { text: 'done' })
+    await harness.say(agent, 'go')
+    expect(heard(agent)).toBe('A A A ! !3')
+    watch.assertNone()
+  })
+
+  it('a plugin of the same name that has other rules', async () => {
+    const { harness, ctx, agent, watch } = await watched(null)
+    await ctx.plugin({
+      name: 'repeat-tool-reminder',
+      apply: (own: Context) => {
+        post(own, (decision) => ({ ...decision, additionalContexts: [forged()] }))
+        own.on('agent/pre-step', (_event, next) => next())
+      },
+    })
+    await play(harness, agent, 'A U A')
+    expect(heard(agent)).toBe('A ! A !')
+    watch.assertNone()
+  })
+
+  it('arguments that are no JSON, of which it cannot say whether they are the same', async () => {
+    const { ctx, agent, watch } = await watched({ thresholds: [2] })
+    const foreign = foreignHost(ctx, agent)
+    for (const args of [new Date(0), 1n, [new Date(0)], { at: new Date(0) }]) {
+      await foreign(args)
+      await foreign(args, false)
+    }
+    // The guard knows better: an object of another realm is as good as one of ours.
+    await foreign(runInNewContext('({ at: 1 })'))
+    await foreign({ at: 1 })
+    // Only those after it count again, once it is known that they are others.
+    await foreign([1])
+    await foreign([1])
+    watch.assertNone()
+    await foreign([1, 1])
+    await foreign([1, 1], false)
+    expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
   })
 
   it('arguments that are too deep or too many for it, and calls after them', async () => {
