@@ -20,27 +20,27 @@ export function onDispatch(ctx: Context, listeners: Readonly<Record<string, Disp
 /** One for each event bus. */
 const taps = new WeakMap<object, Tap>()
 
+type Entry = readonly [event: string, listener: DispatchListener]
+
 class Tap {
   private readonly members = new Set<Context>()
-  private readonly listeners = new Map<string, readonly DispatchListener[]>()
+  private readonly entries = new Map<string, readonly Entry[]>()
   private isHeld = false
 
-  join(ctx: Context, entries: readonly (readonly [string, DispatchListener])[]): void {
-    const member = ctx.extend()
+  join(ctx: Context, joining: readonly Entry[]): void {
     ctx.effect(
       () => {
-        this.members.add(member)
-        for (const [event, listener] of entries) this.listeners.set(event, [...(this.listeners.get(event) ?? []), listener])
+        this.members.add(ctx)
+        for (const entry of joining) this.entries.set(entry[0], [...this.of(entry[0]), entry])
         return () => {
-          this.members.delete(member)
-          for (const [event, listener] of entries) {
-            const left = this.listeners.get(event)?.filter((each) => each !== listener) ?? []
-            if (left.length > 0) this.listeners.set(event, left)
-            else this.listeners.delete(event)
+          this.members.delete(ctx)
+          for (const entry of joining) {
+            const left = this.of(entry[0]).filter((each) => each !== entry)
+            this.entries.set(entry[0], left)
           }
         }
       },
-      `onDispatch(${entries.map(([event]) => JSON.stringify(event)).join(', ')})`,
+      `onDispatch(${joining.map(([event]) => JSON.stringify(event)).join(', ')})`,
     )
     if (!this.isHeld) this.hold()
   }
@@ -50,7 +50,7 @@ class Tap {
     this.isHeld = holder !== undefined
     if (holder === undefined) return
     const listen = (_mode: unknown, event: string, args: readonly unknown[], carrier: unknown): void => {
-      for (const listener of this.listeners.get(event) ?? NOBODY) listener(args, carrier)
+      for (const [, listener] of this.of(event)) listener(args, carrier)
     }
     const pass = (): void => this.hold()
     holder.effect(function* () {
@@ -59,6 +59,10 @@ class Tap {
       yield pass
     }, 'the shared listener of onDispatch')
   }
+
+  private of(event: string): readonly Entry[] {
+    return this.entries.get(event) ?? NONE
+  }
 }
 
-const NOBODY: readonly DispatchListener[] = []
+const NONE: readonly Entry[] = []

@@ -98,6 +98,54 @@ describe('onDispatch', () => {
     }
   })
 
+  it('moves on without a gap: also what is sent amid the move is heard once', async () => {
+    const { ctx, load, story } = await booted()
+    const one = await load('one')
+    await load('two')
+    // Cordis tells of each listener before it is there.
+    ctx.on('internal/listener', (event) => void (event === 'internal/dispatch' && ctx.emit('test/a', 'amid')))
+    await one.dispose()
+    expect(story.filter((line) => line.startsWith('two'))).toEqual(['two test/a amid'])
+  })
+
+  it('never moves to a fiber that goes too, or that listens no more', async () => {
+    const { ctx, load, said, story } = await booted()
+    let listens = true
+    const group = ctx.plugin({
+      name: 'group',
+      apply: async (own: Context) => {
+        for (const name of ['one', 'two']) await own.plugin(noting(name, story))
+      },
+    })
+    await group
+    const once = ctx.plugin({
+      name: 'once',
+      apply: (own: Context) => {
+        if (listens) onDispatch(own, { 'test/a': () => void story.push('once') })
+      },
+    })
+    await once
+    const four = await load('four')
+    listens = false
+    await once.restart()
+    await group.dispose()
+    expect(said(() => ctx.emit('test/a'))).toEqual(['four test/a '])
+    expect(taps(ctx)).toBe(1)
+    await four.dispose()
+    expect(taps(ctx)).toBe(0)
+  })
+
+  it('one and the same function may listen in several places, and goes from each alone', async () => {
+    const { ctx, story, said } = await booted()
+    const listener = () => void story.push('heard')
+    const plugin = { name: 'shared', apply: (own: Context) => onDispatch(own, { 'test/a': listener, 'test/b': listener }) }
+    const fibers = [await ctx.plugin(plugin), await ctx.plugin({ ...plugin })]
+    expect(said(() => ctx.emit('test/a'))).toHaveLength(2)
+    await fibers[0]?.dispose()
+    expect(said(() => ctx.emit('test/a'))).toHaveLength(1)
+    expect(said(() => ctx.emit('test/b'))).toHaveLength(1)
+  })
+
   it('loaded again a hundred times it leaves the bus and the fibers as they were', async () => {
     const { ctx, load, said } = await booted()
     const fibers = [await load('one'), await load('two'), await load('three')]
