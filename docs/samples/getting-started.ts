@@ -8,13 +8,13 @@ import * as timeoutPolicy from '@loopguard/timeout-policy'
 import ToolRuntime, { defineTool } from '@loopguard/tools'
 
 // 1. The host. In an app of yours, this is there already.
-export const ctx: Context = new Context()
+const ctx = new Context()
 await ctx.plugin(LlmRuntime)
 await ctx.plugin(SessionStore)
 await ctx.plugin(ToolRuntime)
 await ctx.plugin(AgentLoop, {})
 
-// 2. The guards.
+// 2. The guards. Without the `await`, nobody hears that a config is refused.
 await ctx.plugin(timeoutPolicy)
 await ctx.plugin(repeatToolReminder, { thresholds: [3, 5, 8] })
 
@@ -41,9 +41,9 @@ const agent = ctx.agentLoop.create(SessionId('operator'), { provider: 'scripted'
 agent.followup(createUserMessage({ content: [text('Which hosts are up?')], source: { kind: 'user' } }))
 await agent.whenIdle()
 
-export const conversation: string[] = agent.session.deriveMessages().flatMap(({ content }) =>
-  content.flatMap((block) => {
-    if (block.type === 'text') return [block.text]
-    return block.type === 'tool-result' ? block.content.flatMap((inner) => (inner.type === 'text' ? [inner.text] : [])) : []
-  }),
-)
+for (const { content } of agent.session.deriveMessages()) {
+  for (const block of content) {
+    const said = block.type === 'tool-result' ? block.content : [block]
+    for (const part of said) if (part.type === 'text') console.log(part.text)
+  }
+}
