@@ -1,19 +1,21 @@
 // All figures, in one run: `npm run bench`, or `npm run bench -- identity loop` for some of them. `--full` takes the published
-// harness through ten thousand steps as well, which takes minutes. Each suite runs in a process of its own, with a collector that can be called.
+// harness through ten thousand steps as well, which takes minutes; `--write` puts the figures into docs/performance.md, those of suites
+// that do not run now from their last run. Each suite runs in a process of its own, with a collector that can be called.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { plot } from './plot.mjs'
+import { writePage } from './page.mjs'
 import { tableOf } from './table.mjs'
 
-const SUITES = ['deadlines', 'identity', 'patterns', 'pipeline', 'loop', 'agents', 'invariants']
+const SUITES = ['pipeline', 'loop', 'deadlines', 'identity', 'patterns', 'agents', 'invariants']
+const FLAGS = ['--full', '--write']
 const words = process.argv.slice(2)
 const full = words.includes('--full')
 const wanted = words.filter((word) => !word.startsWith('--'))
-for (const word of wanted) {
-  if (SUITES.includes(word)) continue
-  console.error(`bench: there is no suite "${word}", only ${SUITES.join(', ')}`)
+for (const word of words) {
+  if (SUITES.includes(word) || FLAGS.includes(word)) continue
+  console.error(`bench: there is no "${word}", only the suites ${SUITES.join(', ')} and the flags ${FLAGS.join(', ')}`)
   process.exit(2)
 }
 
@@ -23,7 +25,7 @@ mkdirSync(results, { recursive: true })
 const machine = {
   node: process.version,
   platform: `${process.platform} ${process.arch}`,
-  processor: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
+  processor: `${cpus().length} × ${cpus()[0]?.model.replace(/\s+/g, ' ').trim() ?? 'unknown'}`,
   date: new Date().toISOString().slice(0, 10),
 }
 console.log(`${machine.node}, ${machine.platform}, ${machine.processor}`)
@@ -42,6 +44,6 @@ for (const suite of wanted.length > 0 ? wanted : SUITES) {
   const report = { ...JSON.parse(readFileSync(file, 'utf8')), machine }
   writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
   console.log(`\n${tableOf(report)}`)
-  if (suite === 'loop') writeFileSync(`${here}../docs/loop-time-per-step.svg`, plot(report))
 }
+if (words.includes('--write') && !failed) writePage(SUITES)
 process.exit(failed ? 1 : 0)
