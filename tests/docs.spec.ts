@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Context } from '@deepseek-ai/cordis'
+import { Context, type Plugin } from '@deepseek-ai/cordis'
 import { CallId } from '@loopguard/llm'
 import * as timeoutPolicy from '@loopguard/timeout-policy'
 import ToolRuntime, { type ToolDefinition } from '@loopguard/tools'
@@ -10,6 +10,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as bad from '../docs/samples/bad-tool.ts'
 import { retryInside, retryOutside } from '../docs/samples/composition-order.ts'
 import * as good from '../docs/samples/good-tool.ts'
+import * as long from '../docs/samples/long-tool.ts'
 import { happenings } from '../docs/samples/troubleshooting.ts'
 import { docs, read } from './support/docs.ts'
 
@@ -59,14 +60,18 @@ describe('writing tools', () => {
     return { url, answer: () => answer(), gone }
   }
 
-  async function fetchWith(tool: ToolDefinition<{ url: string }>, url: string) {
+  async function callOf(name: string, args: object, plugin: Plugin) {
     const ctx = new Context()
     onTestFinished(() => ctx.fiber.dispose())
     await ctx.plugin(ToolRuntime)
     await ctx.plugin(timeoutPolicy)
-    ctx.tools.register(tool)
+    await ctx.plugin(plugin)
     const { signal } = new AbortController()
-    return ctx.tools.execute({ callId: CallId('1'), name: 'fetch_page', arguments: { url }, signal })
+    return ctx.tools.execute({ callId: CallId('1'), name, arguments: args, signal })
+  }
+
+  function fetchWith(tool: ToolDefinition<{ url: string }>, url: string) {
+    return callOf('fetch_page', { url }, { name: 'pages', inject: ['tools'], apply: (ctx: Context) => void ctx.tools.register(tool) })
   }
 
   const timedOut = [{ type: 'text', text: 'Error: tool call timed out after 100ms' }]
@@ -85,6 +90,11 @@ describe('writing tools', () => {
     expect(ended).toBe(false)
     server.answer()
     expect((await call).content).toEqual(timedOut)
+  })
+
+  it('the tool that computes ends with its budget, and counts right within it', async () => {
+    expect((await callOf('count_primes', { below: 10_000_000 }, long)).content).toEqual(timedOut)
+    expect((await callOf('count_primes', { below: 100 }, long)).content).toEqual([{ type: 'text', text: '25 primes' }])
   })
 })
 
