@@ -44,11 +44,18 @@ export class RowLoader extends Loader {
       this.imported.add(name)
       return isTree(plugin) ? readOnly(plugin, (treeFile, treeName) => this.inTurn(this.load(treeFile, treeName))) : exported
     } catch (thrown) {
-      const error = thrown instanceof SyntaxError ? (findSyntaxError(file, name) ?? thrown) : thrown
+      const error = thrown instanceof SyntaxError ? (findSyntaxError(file, name) ?? thrown) : advised(thrown)
       this.failures.set(name, error)
       throw error
     }
   }
+}
+
+/** Node 20 says that it does not know TypeScript, and not what to do about it. */
+function advised(thrown: unknown): unknown {
+  if (!(thrown instanceof TypeError) || !/^Unknown file extension "\.[cm]?tsx?"/.test(thrown.message)) return thrown
+  const message = `${thrown.message}: this Node runs JavaScript only. Name the compiled file, or start with NODE_OPTIONS=--import=tsx`
+  return Object.assign(new TypeError(message, { cause: thrown }), { code: (thrown as NodeJS.ErrnoException).code })
 }
 
 class NotAPlugin extends Error {

@@ -16,6 +16,8 @@ const COMPOSITION = `# a comment that must survive
 - name: ./missing.mjs
 - id: broken
   name: ./broken.mjs
+- id: typed
+  name: ./typed.mjs
 - id: throws
   name: ./throws.mjs
 - id: rejects
@@ -58,6 +60,8 @@ const FILES = {
   'cordis.yml': COMPOSITION,
   'fine.mjs': `export const apply = (ctx) => { ctx.logger.error('fine, but worried'); ctx.effect(() => () => console.error('fine is unloaded')) }`,
   'broken.mjs': `${PLUGIN}\nexport const name = ;`,
+  // What Node 20 says to a row that names a TypeScript file; these tests may run under a loader that takes such files.
+  'typed.mjs': `throw Object.assign(new TypeError('Unknown file extension ".ts" for /x.ts'), { code: 'ERR_UNKNOWN_FILE_EXTENSION' })`,
   'throws.mjs': `export function apply() { throw new Error('boom', { cause: new Error('the disk is full') }) }`,
   'rejects.mjs': `export const apply = async () => { throw new AggregateError([new Error('left'), new Error('right')], 'both') }`,
   'text.mjs': `export const apply = async () => { throw 'just text' }`,
@@ -99,6 +103,11 @@ describe('a composition in which rows do not start', () => {
       'a throw in apply, with its place and its cause',
       () =>
         `throws (./throws.mjs): boom\n    (at new apply (${pathToFileURL(path).href}/throws.mjs:1:33))\n    caused by: the disk is full`,
+    ],
+    [
+      'a file in TypeScript, with what to do',
+      () =>
+        'typed (./typed.mjs): Unknown file extension ".ts" for /x.ts: this Node runs JavaScript only. Name the compiled file, or start with NODE_OPTIONS=--import=tsx\n  ',
     ],
     ['a rejection of several errors', () => `rejects (./rejects.mjs): both\n    - left`],
     ['a throw of something that is no error', () => 'text (./text.mjs): just text'],
