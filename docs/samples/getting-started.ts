@@ -12,9 +12,13 @@ const ctx = new Context()
 await ctx.plugin(LlmRuntime)
 await ctx.plugin(SessionStore)
 await ctx.plugin(ToolRuntime)
-await ctx.plugin(AgentLoop, {})
+await ctx.plugin(AgentLoop)
 
-// 2. The guards. Without the `await`, nobody hears that a config is refused.
+// By itself Cordis shows no log, and a turn that fails says so to listeners and to its session only.
+ctx.logger.exporter({ levels: { default: 0 }, export: ({ name, args }) => console.error(name, ...args) })
+ctx.on('agent/error', ({ error }) => console.error(error))
+
+// 2. The guards.
 await ctx.plugin(timeoutPolicy)
 await ctx.plugin(repeatToolReminder, { thresholds: [3, 5, 8] })
 
