@@ -1,10 +1,9 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { type Bus, busOf, codeOf, HarnessError, type LlmRuntime, type SessionId } from '@loopguard/llm'
+import { type Bus, busOf, codeOf, HarnessError, type LlmRuntime, plain, type SessionId } from '@loopguard/llm'
 import type { Session, SessionStore } from '@loopguard/session'
 import { agentOf, scopeTo, type ToolRuntime } from '@loopguard/tools'
 import { LoopAgent } from './agent.ts'
 import { checkOptions } from './options.ts'
-import { plain } from './plain.ts'
 import type { Agent, AgentOptions } from './types.ts'
 
 /** The live agents. Apart from the service, whose methods run behind a traced proxy. */

@@ -1,5 +1,6 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { messageOf } from './errors.ts'
+import { type Hook, ownerAt, plain } from './traced.ts'
 
 /** The parts of Cordis that a contained dispatch needs, read once: a read through a context is traced, and slow. */
 export interface Bus {
@@ -7,13 +8,9 @@ export interface Bus {
   readonly root: Context
 }
 
-/** Cordis hands out traced proxies of its services; the plain object behind one makes hot paths several times faster. */
-const ORIGINAL = Symbol.for('cordis.original')
-
 /** Reads the event bus of a context once, untraced. */
 export function busOf(ctx: Context): Bus {
-  const events = ctx.events as Context['events'] & { [ORIGINAL]?: Context['events'] }
-  return { events: events[ORIGINAL] ?? events, root: ctx.root }
+  return { events: plain(ctx.events), root: ctx.root }
 }
 
 type Listener = (...args: unknown[]) => unknown
@@ -61,15 +58,8 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-interface Hook {
-  readonly ctx: Context
-  readonly global?: boolean
-}
-
 function logContained(bus: Bus, carrier: object | null, name: string, hooks: readonly Hook[], index: number, thrown: unknown): void {
-  const filter = (carrier as { [key: symbol]: ((ctx: Context) => boolean) | undefined } | null)?.[FILTER]
-  const owner = hooks.filter((hook) => hook.global === true || filter === undefined || filter.call(carrier, hook.ctx))[index]
-  const plugin = owner?.ctx.fiber.name ?? 'unknown'
+  const plugin = ownerAt(hooks, carrier, index)
   log(bus, plugin, `${name}: a listener of plugin "${plugin}" failed: ${messageOf(thrown)}`, thrown)
 }
 
@@ -81,5 +71,3 @@ function log(bus: Bus, logger: string, line: string, thrown: unknown): void {
     // There is nobody left to tell.
   }
 }
-
-const FILTER = Symbol.for('cordis.filter')

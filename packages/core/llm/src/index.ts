@@ -20,5 +20,6 @@ export {
 } from './message.ts'
 export { StreamAssembler, type FinishReason, type ModelBlock, type StreamChunk, type TokenUsage } from './stream.ts'
 export { busOf, emitContained, resolveContained, type Bus } from './contained.ts'
+export { ownerAt, plain, type Hook } from './traced.ts'
 export { LlmAdapter, LlmRuntime, LlmRuntime as default, type LlmRequest, type RequestTool } from './runtime.ts'
 export { hint as keyHint, strictConfig } from './strict-config.ts'

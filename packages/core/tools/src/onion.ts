@@ -1,5 +1,4 @@
-import type { Context } from '@deepseek-ai/cordis'
-import { type Bus, HarnessError } from '@loopguard/llm'
+import { type Bus, HarnessError, ownerAt } from '@loopguard/llm'
 
 export type Listener = (...args: unknown[]) => unknown
 
@@ -96,29 +95,17 @@ export interface Layers {
   readonly ownerOf?: (index: number) => string
 }
 
-interface Hook {
-  readonly ctx: Context
-  readonly global?: boolean
-}
-
 const NO_LAYERS: Layers = Object.freeze({ listeners: [] })
-
-const FILTER = Symbol.for('cordis.filter')
 
 /**
  * Resolves the listeners of one waterfall. Cordis fires `internal/dispatch` meanwhile: a throw there is a veto, and the caller's.
  * That observer gets a copy of `args`, so that it cannot exchange what the listeners will see.
  */
 export function layersOf(bus: Bus, carrier: object, event: string, args: readonly unknown[]): Layers {
-  const hooks: readonly Hook[] = bus.events._hooks[event]?.slice() ?? []
+  const hooks = bus.events._hooks[event]?.slice() ?? []
   const listeners: Listener[] = bus.events.dispatch('waterfall', [carrier, event, ...args])
   if (listeners.length === 0) return NO_LAYERS
-  const ownerOf = (index: number): string => {
-    const filter = (carrier as { [key: symbol]: (ctx: Context) => boolean })[FILTER]
-    const heard = hooks.filter((hook) => hook.global === true || filter === undefined || filter.call(carrier, hook.ctx))
-    return heard[index]?.ctx.fiber.name ?? 'unknown'
-  }
-  return { listeners, ownerOf }
+  return { listeners, ownerOf: (index) => ownerAt(hooks, carrier, index) }
 }
 
 /** Resolves the listeners of `event` for `carrier` and runs the onion over them. A veto through `internal/dispatch` rejects. */
