@@ -72,6 +72,12 @@ describe('each block of a stream is started once, filled, and ended whole', () =
     expect(await verdictOn(start(), end('hi'), delta('hi'), finish)).toBe('block 0 has ended already')
   })
 
+  it('trips when a block ends that was not started, or has ended, or was another', async () => {
+    expect(await verdictOn(end('hi'), finish)).toBe('block 0 was not started')
+    expect(await verdictOn(start(), end('hi'), end('hi'), finish)).toBe('block 0 has ended already')
+    expect(await verdictOn(start('reasoning'), end('hi'), finish)).toBe('block 0 is a reasoning, not a text')
+  })
+
   it('trips when a delta is of another type than its block', async () => {
     expect(await verdictOn(start('reasoning'), delta('hi'), finish)).toBe('block 0 is a reasoning, not a text')
   })
@@ -131,6 +137,23 @@ describe('the finish comes last, and once', () => {
     })
     expect(await ask(() => streamed([...saying('hi'), ...saying('ho')]))).toEqual(saying('hi'))
     watch.assertBroken('@loopguard/llm', /came after the finish$/)
+  })
+})
+
+describe('the finish comes last, and once, also for', () => {
+  it('a listener outside of the companion that gathers', async () => {
+    const { ctx, watch, ask } = await watched()
+    ctx.on(
+      'llm/stream',
+      async function* (_request, next) {
+        yield* await collect(next())
+      },
+      { prepend: true },
+    )
+    // It asks for what stands behind the finish, and gets the violation.
+    expect((await ask(() => streamed([...saying('hi'), finish]))).at(-1)).toMatchObject({ reason: { failure: { code: 'INVARIANT' } } })
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/llm', /a "finish" chunk came after the finish$/)
   })
 })
 
@@ -261,6 +284,40 @@ describe.each([
       await new Promise<never>(() => {})
     })
     expect(await collect(ctx.llm.stream(requestOf()))).toEqual(saying('hi'))
+  })
+
+  it('a source that idles behind its finish, and cannot be closed, harms nobody', async () => {
+    const ctx = await setUp()
+    let closes = 0
+    /** Idles behind what it has to say. To be closed takes it time, and fails. */
+    const stubborn = (chunks: StreamChunk[]): AsyncIterable<StreamChunk> => ({
+      [Symbol.asyncIterator]: () => ({
+        next: () => {
+          const value = chunks.shift()
+          return value === undefined ? new Promise<never>(() => {}) : Promise.resolve({ done: false, value })
+        },
+        return: () => (closes++, Promise.reject(new Error('cannot be closed'))),
+      }),
+    })
+    using _adapter = registered(ctx, () => stubborn(saying('hi')))
+    const passOn = ctx.on('llm/stream', async function* (_request, next) {
+      yield* await collect(next())
+    })
+    expect(await collect(ctx.llm.stream(requestOf()))).toEqual(saying('hi'))
+    passOn()
+    ctx.on('llm/stream', () => stubborn(saying('ho')))
+    expect(await collect(ctx.llm.stream(requestOf()))).toEqual(saying('ho'))
+    expect(closes).toBe(2)
+  })
+
+  it('an early exit also leaves a source that cannot be closed', async () => {
+    const ctx = await setUp()
+    const chunks = saying('hi')
+    using _adapter = registered(ctx, () => ({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: false, value: chunks.shift() as StreamChunk }) }),
+    }))
+    for await (const chunk of ctx.llm.stream(requestOf())) if (chunk.type === 'text-delta') break
+    expect(chunks.map(({ type }) => type)).toEqual(['block-end', 'finish'])
   })
 
   it('an early exit calls return() of the source, and waits for it', async () => {

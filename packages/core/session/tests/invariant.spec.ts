@@ -57,6 +57,20 @@ describe('events are numbered without a gap', () => {
   })
 })
 
+describe('a log starts once, with its first event', () => {
+  it('trips when a plugin tells of a start in the middle of a log, or of a log without one', async () => {
+    const { ctx, watch } = await watched()
+    const { id, events } = ctx.sessions.create('a')
+    const start = events[0] as SessionEvent
+    const tell = (log: readonly SessionEvent[], event: SessionEvent) => () =>
+      ctx.emit('session/event', { id, events: log } as Session, event)
+    expect(tell(events, { ...start, seq: 1 })).toThrow('session "a": "session/start" cannot be event 1')
+    expect(tell([], { ...start, type: 'test/note' } as never)).toThrow('session "a": "test/note" cannot be event 0')
+    expect(watch.violations).toHaveLength(2)
+    watch.assertBroken('@loopguard/session', /"test\/note" cannot be event 0$/)
+  })
+})
+
 describe('turns and steps enclose what is theirs', () => {
   it('trips when a turn starts inside another', async () => {
     expect(await refusalOf([turn], ['turn/start', { turn: 2 }])).toBe('turn 2 starts inside turn 1')
