@@ -69,7 +69,13 @@ class Batch {
       else while (this.bodies.size >= maxParallel) await Promise.race(this.bodies)
       if (this.failed) return
       const prepared = await tools.prepare(input)
-      this.logCall(call)
+      try {
+        this.logCall(call)
+      } catch (error) {
+        // What was begun is ended, although nobody asks for its result.
+        await prepared.finish()
+        throw error
+      }
       const body = prepared.dispatch().finally(() => this.bodies.delete(body))
       this.bodies.add(body)
       this.finished = this.finish(call, this.finished, body, () => prepared.finish())

@@ -2,14 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { companion, type Companion, onDispatch } from '@loopguard/invariants/companion'
 import type { LlmRequest, Message, SessionId } from '@loopguard/llm'
 import type { Session, SessionEvent } from '@loopguard/session'
+import type { ToolExecution } from '@loopguard/tools'
 import type { Agent, AgentStatus, RequestErrorEvent } from './types.ts'
 
 const plugin: Companion = companion({
   name: 'agent-loop-invariant',
   packageName: '@loopguard/agent-loop',
-  inject: ['agentLoop', 'sessions'],
+  inject: ['agentLoop', 'sessions', 'tools'],
   install(ctx, fail) {
-    const { agentLoop, sessions } = ctx
+    const { agentLoop, sessions, tools } = ctx
     const report = (id: SessionId, complaint: string): void => {
       try {
         fail(`agent "${id}": ${complaint}`)
@@ -45,9 +46,15 @@ const plugin: Companion = companion({
         const complaint = derived(agent.session).ended(false)
         if (complaint !== undefined) report(agent.id, complaint)
       },
+      'tools/result'(args) {
+        const { agent, callId } = Object(args[0]) as Partial<ToolExecution>
+        const { session } = Object(agent) as Partial<Agent>
+        if (session !== undefined && callId !== undefined && logs.has(session)) derived(session).settle(callId)
+      },
       'session/event'(args) {
         const [session, candidate] = args as [Session, SessionEvent]
-        const complaint = derived(session).judge(candidate)
+        const isRunning = (id: string): boolean => tools.running().some(({ callId, agent }) => callId === id && agent?.id === session.id)
+        const complaint = derived(session).judge(candidate, isRunning)
         // What others write into a log while no agent runs on it, an old conversation say, is not the loop's.
         if (complaint !== undefined && agentLoop.get(session.id)?.status === 'running') report(session.id, complaint)
       },
@@ -57,7 +64,10 @@ const plugin: Companion = companion({
 
 export const name: string = plugin.name
 export const inject: string[] = plugin.inject
-/** Checks that status alternates, that each answer is to a request that the log derives, and that a result follows its call. */
+/**
+ * Checks that status alternates, that each answer is to a request that the log derives, that a result follows its call, and that no call
+ * outlives the step that started it.
+ */
 export const apply: Companion['apply'] = plugin.apply
 
 /** Up to so many messages each request is compared whole; then one each time that the log has grown by an eighth. */
@@ -71,6 +81,8 @@ class DerivedLog {
   private header: SessionEvent<'request/header'>['data'] | undefined
   private read = 0
   private readonly calls = new Set<string>()
+  /** By id, how many calls the open step has started more than have ended. Those of plugins under the same id only make it fewer. */
+  private readonly unsettled = new Map<string, number>()
   /** What is wrong with the requests of the open step. Nothing is said of a step whose start was not seen. */
   private requests: 'unknown' | 'none' | 'right' | { readonly wrong: string } = 'unknown'
 
@@ -98,15 +110,24 @@ class DerivedLog {
     return requests === 'right' ? undefined : requests.wrong
   }
 
+  /** Some call of that id has its result. */
+  settle(id: string): void {
+    this.unsettled.set(id, (this.unsettled.get(id) ?? 0) - 1)
+  }
+
   /** What is wrong with an event that is about to be committed. */
-  judge(event: SessionEvent): string | undefined {
+  judge(event: SessionEvent, isRunning: (callId: string) => boolean): string | undefined {
     switch (event.type) {
       case 'step/start':
         this.requests = 'none'
         return undefined
-      case 'step/end':
+      case 'step/end': {
+        const isKnown = this.requests !== 'unknown'
         this.requests = 'unknown'
-        return undefined
+        // Somebody may have kept the result of a call from being heard: then it is not running any more, all the same.
+        const [left] = [...this.unsettled].find(([id, count]) => isKnown && count > 0 && isRunning(id)) ?? []
+        return left === undefined ? undefined : `call "${left}" still runs at the end of its step`
+      }
       case 'assistant/message':
         return this.ended(true)
       case 'user/message':
@@ -152,6 +173,9 @@ class DerivedLog {
         if (event.data.message.content.length > 0) this.messages.push(event.data.message)
         for (const block of event.data.message.content) if (block.type === 'tool-call') this.calls.add(block.id)
         break
+      case 'tool/call':
+        this.unsettled.set(event.data.callId, (this.unsettled.get(event.data.callId) ?? 0) + 1)
+        break
       case 'tool/result':
         this.messages.push(event.data.message)
         this.calls.delete(event.data.message.source.callId)
@@ -161,6 +185,7 @@ class DerivedLog {
       case 'turn/end':
         // A step that was broken off is not held against those that follow it.
         this.calls.clear()
+        this.unsettled.clear()
         break
       default:
     }

@@ -363,8 +363,13 @@ describe('a log that refuses an event of a batch', () => {
     })
     veto(harness.ctx, (event) => event.type === 'tool/call' && event.data.callId === 'call_2')
     const agent = harness.agent()
+    const ended: string[] = []
+    harness.ctx.on('tools/result', ({ callId }) => void ended.push(callId))
     await harness.say(agent, 'go')
     expect(ran).toEqual(['call_1'])
+    // It had been begun before it was to be logged.
+    expect(ended).toEqual(['call_1', 'call_2'])
+    expect(harness.ctx.tools.running()).toEqual([])
     expect(story(agent.session).slice(-6)).toEqual([
       'call call_1',
       'result call_1: ok',

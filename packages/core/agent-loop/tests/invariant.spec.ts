@@ -1,5 +1,5 @@
 import type { Agent } from '@loopguard/agent-loop'
-import { createAssistantMessage, createUserMessage, type LlmRequest, LlmRuntime, SessionId, text } from '@loopguard/llm'
+import { CallId, createAssistantMessage, createUserMessage, type LlmRequest, LlmRuntime, SessionId, text } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import {
   createHarness,
@@ -10,6 +10,7 @@ import {
   mountInvariants,
   userMessage,
 } from '@loopguard/testkit'
+import { ToolRuntime } from '@loopguard/tools'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fileHost, temporaryDirectory } from './support/host.ts'
 import { tool } from './support/tools.ts'
@@ -112,6 +113,22 @@ describe('each answer is to a request that the log derives', () => {
     watch.assertBroken('@loopguard/agent-loop', /a request has 2 messages, the log derives 1$/)
   })
 
+  it('trips when a plugin has a request answered before any header says what it is', async () => {
+    const { harness, agent, watch } = await watched({ script: [{ text: 'early' }, { text: 'done' }] })
+    const { ctx } = harness
+    ctx.on('session/event', (session, event) => {
+      if (event.type !== 'step/start') return
+      const { signal } = new AbortController()
+      const request = { provider: 'scripted', model: 'small', messages: [], signal, sessionId: session.id }
+      void ctx.llm.stream(request)[Symbol.asyncIterator]().next()
+      const message = createAssistantMessage({ content: [text('early')], source: { provider: 'scripted', model: 'small' } })
+      session.append('assistant/message', { turn: event.data.turn, step: event.data.step, message })
+    })
+    await harness.say(agent, 'hi')
+    expect(watch.violations.length).toBeGreaterThan(0)
+    watch.assertBroken('@loopguard/agent-loop', /a request was sent before any request\/header was logged$/)
+  })
+
   it('trips when a plugin logs an answer to no request', async () => {
     const { harness, agent, watch } = await watched({ script: [{ text: 'done' }] })
     harness.ctx.on('session/event', (session, event) => {
@@ -136,6 +153,104 @@ describe('nothing stands between a call and its result', () => {
     // It reports, and refuses nothing.
     expect(agent.session.events.filter(({ type }) => type === 'user/message')).toHaveLength(2)
     expect(lastReason(agent)).toMatchObject({ reason: { kind: 'completed' } })
+  })
+})
+
+describe('no call outlives the step that started it', () => {
+  /** Ends no call, and says that it has. */
+  function endNothing(but = 0): void {
+    let left = but
+    // oxlint-disable-next-line typescript/unbound-method -- called on the service below
+    const { prepare } = ToolRuntime.prototype
+    const spy = vi.spyOn(ToolRuntime.prototype, 'prepare').mockImplementation(async function (this: ToolRuntime, input) {
+      const prepared = await prepare.call(this, input)
+      if (left-- > 0) return prepared
+      return { ...prepared, finish: () => Promise.resolve({ isError: false, content: [text('made up')] }) }
+    })
+    onTestFinished(() => spy.mockRestore())
+  }
+
+  it('trips when a result is logged of a call that was begun and never ended', async () => {
+    endNothing()
+    const { harness, agent, watch } = await watched({ script: [looks, { text: 'done' }] })
+    await harness.say(agent, 'hi')
+    expect(harness.ctx.tools.running()).toHaveLength(1)
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /agent "agent-1": call "call_1" still runs at the end of its step$/)
+    expect(lastReason(agent)).toMatchObject({ reason: { kind: 'completed' } })
+  })
+
+  it('counts the calls to which the model gave one id', async () => {
+    endNothing(1)
+    const twin = { name: 'look', arguments: {}, id: 'twin' }
+    const tools = [tool('look', undefined, { isConcurrencySafe: () => true })]
+    const { harness, agent, watch } = await watched({ script: [{ calls: [twin, twin] }, { text: 'done' }], tools })
+    await harness.say(agent, 'hi')
+    expect(harness.ctx.tools.running()).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /call "twin" still runs at the end of its step$/)
+  })
+
+  it('of a step whose start it has not seen it says nothing', async () => {
+    endNothing()
+    const [reached, more] = [gate(), gate()]
+    const waits = tool('look', async () => {
+      reached.open()
+      await more.opened
+      return 'ok'
+    })
+    const harness = await createHarness({ script: [looks, looks, { text: 'done' }], tools: [waits], invariants: false })
+    onTestFinished(() => harness.dispose())
+    const agent = harness.agent()
+    const saying = harness.say(agent, 'hi')
+    await reached.opened
+    const watch = await mountInvariants(harness.ctx, OWN)
+    more.open()
+    await saying
+    expect(watch.violations.map(({ message }) => message.replace(/.*: /, ''))).toEqual(['call "call_2" still runs at the end of its step'])
+  })
+
+  it('calls that a plugin makes under the same id may run on', async () => {
+    const { harness, agent, watch } = await watched({ script: [{ calls: [looks.calls[0], looks.calls[0]] as never }, { text: 'done' }] })
+    const { ctx } = harness
+    const more = gate()
+    const made = new Set<string>()
+    ctx.on('tools/execute', async (exec, next) => {
+      const { callId, name, arguments: args, agent: caller } = exec
+      // The loop's call comes first, and is made again by the plugin, which does not wait.
+      if (made.has(callId)) await more.opened
+      else {
+        made.add(callId)
+        void ctx.tools.execute({ callId, name, arguments: args, agent: caller, signal: new AbortController().signal })
+      }
+      return next()
+    })
+    await harness.say(agent, 'hi')
+    expect(ctx.tools.running()).toHaveLength(2)
+    watch.assertNone()
+    more.open()
+  })
+
+  it('a result that somebody kept from being heard ends its call all the same', async () => {
+    const harness = await createHarness({ script: [looks, { text: 'done' }], tools: [tool('look')], invariants: false })
+    onTestFinished(() => harness.dispose())
+    harness.ctx.on('internal/dispatch', (_mode, event) => {
+      if (event === 'tools/result') throw new Error('not now')
+    })
+    const watch = await mountInvariants(harness.ctx, OWN)
+    const [agent, other] = [harness.agent(), harness.agent()]
+    // Of another agent, under the id that the first call gets.
+    const running = await harness.ctx.tools.prepare({
+      callId: CallId('call_1'),
+      name: 'look',
+      arguments: {},
+      signal: new AbortController().signal,
+      agent: other,
+    })
+    await harness.say(agent, 'hi')
+    expect(lastReason(agent)).toMatchObject({ reason: { kind: 'completed' } })
+    expect(harness.ctx.tools.running()).toEqual([running.exec])
+    watch.assertNone()
+    await running.finish()
   })
 })
 
@@ -192,6 +307,15 @@ describe('the companion is silent about', () => {
     })
     await harness.say(agent, 'hi')
     expect(asked).toHaveLength(2)
+    watch.assertNone()
+  })
+
+  it('requests in the name of a session that is not there', async () => {
+    const { harness, watch } = await watched({ script: [{ text: 'done' }] })
+    const request = { provider: 'scripted', model: 'm', messages: [], signal: new AbortController().signal, sessionId: SessionId('none') }
+    const kinds: string[] = []
+    for await (const { type } of harness.ctx.llm.stream(request)) kinds.push(type)
+    expect(kinds.at(-2)).toBe('block-end')
     watch.assertNone()
   })
 
