@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { keyHint } from '@loopguard/llm'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml'
 import { CompositionError } from './faults.ts'
-import { nearest } from './nearest.ts'
 
 /** A row of a composition, as the loader takes it. */
 export interface Row {
@@ -104,7 +104,7 @@ class Sheet {
   private checkKeys(item: YAMLMap, number: number): void {
     for (const { key } of item.items) {
       const name = isScalar(key) ? String(key.value) : String(key)
-      if (!ROW_KEYS.includes(name)) this.complain(offsetOf(key), `row ${number}: unknown key \`${name}\`, ${nearest(name, ROW_KEYS)}`)
+      if (!ROW_KEYS.includes(name)) this.complain(offsetOf(key), `row ${number}: unknown key \`${name}\`${keyHint(name, ROW_KEYS)}`)
     }
   }
 

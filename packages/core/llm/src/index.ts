@@ -22,4 +22,5 @@ export { StreamAssembler, type FinishReason, type ModelBlock, type StreamChunk, 
 export { busOf, emitContained, resolveContained, type Bus } from './contained.ts'
 export { ownerAt, plain, type Hook } from './traced.ts'
 export { LlmAdapter, LlmRuntime, LlmRuntime as default, type LlmRequest, type RequestTool } from './runtime.ts'
-export { hint as keyHint, strictConfig } from './strict-config.ts'
+export { keyHint, nearest } from './nearest.ts'
+export { strictConfig } from './strict-config.ts'

@@ -1,4 +1,4 @@
-import { HarnessError, messageOf, snapshot } from '@loopguard/llm'
+import { HarnessError, messageOf, nearest, snapshot } from '@loopguard/llm'
 import { MAX_TIMER_DELAY_MS } from '@loopguard/timeout'
 import { isRecord } from './content.ts'
 import { type ArgumentsCheck, compileSchema } from './schema.ts'
@@ -41,6 +41,8 @@ export function registeredTool(definition: ToolDefinition): RegisteredTool {
   if (isConcurrencySafe !== undefined && typeof isConcurrencySafe !== 'function') {
     throw bad('isConcurrencySafe', `must be a function, got ${show(isConcurrencySafe)}`)
   }
+  const [misspelt, meant] = misspeltIn(definition)
+  if (misspelt !== undefined) throw bad(misspelt, `is unknown, did you mean \`${meant}\`?`)
   if (!isRecord(parameters)) throw bad('parameters', `must be a JSON Schema object, got ${show(parameters)}`)
 
   try {
@@ -57,6 +59,19 @@ export function registeredTool(definition: ToolDefinition): RegisteredTool {
   } catch (thrown) {
     throw new HarnessError(`tools: tool ${show(name)}: ${messageOf(thrown)}`, 'BAD_TOOL', { cause: thrown })
   }
+}
+
+const OPTIONAL = ['timeoutMs', 'concludesTurn', 'isConcurrencySafe']
+
+/** A key that was meant for an optional one, and would be left out in silence. What else a definition holds is its affair, as are the fields of a class. */
+function misspeltIn(definition: object): readonly [] | readonly [key: string, meant: string] {
+  const prototype: unknown = Object.getPrototypeOf(definition)
+  const isPlain = prototype === Object.prototype || prototype === null
+  for (const key of isPlain ? Object.keys(definition) : []) {
+    const meant = OPTIONAL.includes(key) ? undefined : nearest(key, OPTIONAL)
+    if (meant !== undefined) return [key, meant]
+  }
+  return []
 }
 
 /** A definition before anything is known of it. */

@@ -30,19 +30,23 @@ const plugin: Companion = companion({
     const calls = new WeakMap<symbol, Seen>()
     for (const exec of ctx.tools.running()) calls.set(exec.token, { stage: 'midway', identity: identityOf(exec) })
 
-    const enter = (stage: Stage, exec: ToolExecution): string | undefined => {
+    const enter = (stage: Stage, exec: ToolExecution, failed: boolean): string | undefined => {
       const seen = calls.get(exec.token)
       const before = seen?.stage ?? 'start'
       if (seen === undefined) calls.set(exec.token, { stage, identity: identityOf(exec) })
       else seen.stage = stage
-      if (!AFTER[stage].includes(before)) return `stage ${stage} came after ${before}`
+      // A review that somebody refuses to let begin fails the call.
+      const unreviewed = failed && before !== 'result'
+      if (!unreviewed && !AFTER[stage].includes(before)) return `stage ${stage} came after ${before}`
       return seen === undefined || isSame(seen.identity, identityOf(exec)) ? undefined : `its identity changed before stage ${stage}`
     }
     const listener = (stage: Stage): DispatchListener => {
       return (args) => {
         const [exec, result] = args as [ToolExecution, ToolExecutionResult?]
         if (typeof (exec as Partial<ToolExecution> | undefined)?.token !== 'symbol') return
-        const complaint = enter(stage, exec) ?? (stage !== 'result' || isDeepFrozen(result) ? undefined : 'its result is not deep-frozen')
+        const complaint =
+          enter(stage, exec, stage === 'result' && result?.isError === true) ??
+          (stage !== 'result' || isDeepFrozen(result) ? undefined : 'its result is not deep-frozen')
         if (complaint === undefined) return
         const say = (): void => fail(`call "${exec.callId}" of tool "${exec.name}": ${complaint}`)
         if (stage === 'result') reported(say)

@@ -70,6 +70,27 @@ describe('the stages of a call come in their order, and each once', () => {
     watch.assertBroken('@loopguard/tools', /stage result came after result$/)
   })
 
+  it('trips when a call is reviewed a second time', async () => {
+    const { host, ctx, watch } = await watched()
+    host.body = () => {
+      throw new Error('broken')
+    }
+    ctx.on('tools/post-execute', (exec, result, next) => ctx.waterfall('tools/post-execute', exec, result, next))
+    expect(failed(await host.call()).error.info?.code).toBe('INVARIANT')
+    watch.assertBroken('@loopguard/tools', /stage post-execute came after post-execute$/)
+  })
+
+  it('trips when a failure is shown twice', async () => {
+    const { host, ctx, watch } = await watched()
+    let shown = 0
+    ctx.on('tools/result', (exec, result) => void (++shown === 1 && ctx.emit('tools/result', exec, result)))
+    host.body = () => {
+      throw new Error('broken')
+    }
+    expect(failed(await host.call()).error.message).toBe('broken')
+    watch.assertBroken('@loopguard/tools', /stage result came after result$/)
+  })
+
   it('trips when a result is shown before it was reviewed', async () => {
     const { host, ctx, watch } = await watched()
     ctx.on('tools/execute', async (exec, next) => {
@@ -187,6 +208,19 @@ describe('the companion is silent about', () => {
     ])
     watch.assertNone()
   })
+
+  it.each(['tools/pre-execute', 'tools/execute', 'tools/post-execute'] as const)(
+    'a call of which somebody refuses %s before the companion hears of it',
+    async (refused) => {
+      const { host, ctx, watch } = await watched()
+      const refuse = (_mode: unknown, event: string): void => {
+        if (event === refused) throw new Error('not now')
+      }
+      ctx.on('internal/dispatch', refuse, { prepend: true })
+      expect(failed(await host.call()).error.message).toContain('not now')
+      watch.assertNone()
+    },
+  )
 
   it('a call that is prepared and never dispatched', async () => {
     const { host, watch } = await watched()

@@ -81,6 +81,17 @@ describe('a definition is refused, by name, when', () => {
       { ...proper, isConcurrencySafe: true },
       'tools: tool "read": `isConcurrencySafe` must be a function, got true',
     ],
+    ...[
+      ['timeoutMS', 'timeoutMs'],
+      ['timeout', 'timeoutMs'],
+      ['timeout_ms', 'timeoutMs'],
+      ['concludeTurn', 'concludesTurn'],
+      ['isConcurrentSafe', 'isConcurrencySafe'],
+    ].map(([key = '', meant]): [string, unknown, string] => [
+      `${key} was meant for ${meant}`,
+      { ...proper, [key]: 50 },
+      `tools: tool "read": \`${key}\` is unknown, did you mean \`${meant}\`?`,
+    ]),
   ])(
     '%s',
     async (_name, definition, message) => {
@@ -119,6 +130,20 @@ describe('a definition that is registered', () => {
     expect(host.tools.get('read')).toBe(proper)
     expect(host.tools.get('raed')).toBeUndefined()
     expect(host.tools.get('toString')).toBeUndefined()
+  })
+
+  it('may hold what other hosts know, and a class its own fields', async () => {
+    const host = await Host.start()
+    host.tools.register({ ...proper, output: { schema: {} }, title: 'Read', constructor: Object } as ToolDefinition)
+    class Fetching {
+      name = 'fetch'
+      description = ''
+      parameters = {}
+      timeout = 50
+      execute = () => String(this.timeout)
+    }
+    host.tools.register(new Fetching())
+    expect(host.tools.schemas().map(({ name }) => name)).toEqual(['echo', 'read', 'fetch'])
   })
 
   it('keeps its methods to itself: a class can be a tool', async () => {
