@@ -49,6 +49,7 @@ export const happenings: Readonly<Record<string, () => Promise<string>>> = {
   thresholds: () => configFault(repeatToolReminder, { thresholds: [1.5] }),
   budgetConfig: () => configFault(timeoutPolicy, { timeoutMs: 100 }),
   budget: () => toolFault({ timeoutMs: 2_147_483_648 }),
+  misspelt: () => toolFault({ timeoutMS: 100 } as object),
   forgotten: () => answerOf((ctx) => void ctx.on('tools/execute', (async () => {}) as never)),
   missing: async () => {
     try {

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { main } from './main.ts'
 
 // No top-level await: Node would end a process that waits for nothing with a code of its own.

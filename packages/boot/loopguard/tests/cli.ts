@@ -18,7 +18,7 @@ const SOURCE = [
   pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href,
   join(PACKAGE, 'src/bin.ts'),
 ]
-const COMMAND = process.env['LOOPGUARD_TEST_MODE'] === 'lib' ? [join(PACKAGE, 'lib/bin.js')] : SOURCE
+const COMMAND = process.env['LOOPGUARD_TEST_MODE'] === 'lib' ? [join(PACKAGE, 'bin.js')] : SOURCE
 
 export interface ChildOptions {
   readonly cwd?: string

@@ -87,7 +87,7 @@ declare module '@deepseek-ai/cordis' {
     'agent/disposed'(event: { readonly agent: Agent }): void
     /** @mode emit; listeners are contained. */
     'agent/status'(event: { readonly agent: Agent; readonly status: AgentStatus }): void
-    /** What ended a turn with `error`, or stopped the log. @mode emit; listeners are contained. */
+    /** What ended a turn with `error` (an `LlmFailure` when a request failed, else what was thrown), or stopped the log. @mode emit; listeners are contained. */
     'agent/error'(event: { readonly agent: Agent; readonly turn: number; readonly step: number; readonly error: unknown }): void
     /** Before every step. @mode waterfall; a throw or an unknown answer ends the turn with `error`. */
     'agent/pre-step'(event: PreStepEvent, next: () => Promise<PreStepDecision>): Promise<PreStepDecision>

@@ -27,7 +27,6 @@ export interface NoConfig {
 
 interface Issue {
   readonly message: string
-  readonly path?: readonly string[]
 }
 
 /**
@@ -103,5 +102,5 @@ function validate(value: unknown): ReturnType<NoConfig['~standard']['validate']>
     return { issues: [{ message: `${refusal} got ${typeof value === 'object' ? kind : String(value as string | number | boolean)}` }] }
   const keys = Object.keys(value)
   if (keys.length === 0) return { value: undefined }
-  return { issues: keys.map((key) => ({ message: `${refusal} unknown key ${JSON.stringify(key)}`, path: [key] })) }
+  return { issues: keys.map((key) => ({ message: `${refusal} unknown key ${JSON.stringify(key)}` })) }
 }
