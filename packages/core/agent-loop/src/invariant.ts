@@ -24,7 +24,7 @@ const plugin: Companion = companion({
     const logs = new WeakMap<Session, DerivedLog>()
     const derived = (session: Session): DerivedLog => {
       let log = logs.get(session)
-      if (log === undefined) logs.set(session, (log = new DerivedLog()))
+      if (log === undefined) logs.set(session, (log = new DerivedLog(session.events)))
       log.catchUp(session.events)
       return log
     }
@@ -43,7 +43,7 @@ const plugin: Companion = companion({
       },
       'agent/request-error'(args) {
         const { agent } = args[0] as RequestErrorEvent
-        const complaint = derived(agent.session).ended(false)
+        const complaint = derived(agent.session).failed()
         if (complaint !== undefined) report(agent.id, complaint)
       },
       'tools/result'(args) {
@@ -83,8 +83,14 @@ class DerivedLog {
   private readonly calls = new Set<string>()
   /** By id, how many calls the open step has started more than have ended. Those of plugins under the same id only make it fewer. */
   private readonly unsettled = new Map<string, number>()
-  /** What is wrong with the requests of the open step. Nothing is said of a step whose start was not seen. */
+  /** What is wrong with the latest request of the open step. Nothing is said of one that may have been sent before all this was seen. */
   private requests: 'unknown' | 'none' | 'right' | { readonly wrong: string } = 'unknown'
+
+  constructor(past: readonly SessionEvent[]) {
+    this.catchUp(past)
+    // What was requested in a step that is open, nobody has seen.
+    this.requests = 'unknown'
+  }
 
   catchUp(events: readonly SessionEvent[]): void {
     for (; this.read < events.length; this.read++) this.fold(events[this.read] as SessionEvent)
@@ -100,14 +106,12 @@ class DerivedLog {
     this.requests = wrong === undefined ? 'right' : { wrong }
   }
 
-  /** The loop's request has ended, with an answer or with a failure: whoever fails a request may do so before it is seen here. */
-  ended(answered: boolean): string | undefined {
-    const { requests } = this
-    if (requests === 'unknown') return undefined
+  /** The loop's request has failed: whoever fails a request may do so before it is seen here. */
+  failed(): string | undefined {
+    const complaint = typeof this.requests === 'object' ? this.requests.wrong : undefined
     // The next attempt within the step is another request.
     this.requests = 'none'
-    if (requests === 'none') return answered ? 'an answer was logged to no request' : undefined
-    return requests === 'right' ? undefined : requests.wrong
+    return complaint
   }
 
   /** Some call of that id has its result. */
@@ -115,21 +119,18 @@ class DerivedLog {
     this.unsettled.set(id, (this.unsettled.get(id) ?? 0) - 1)
   }
 
-  /** What is wrong with an event that is about to be committed. */
+  /** What is wrong with an event that is about to be committed. It may be refused yet. */
   judge(event: SessionEvent, isRunning: (callId: string) => boolean): string | undefined {
     switch (event.type) {
-      case 'step/start':
-        this.requests = 'none'
-        return undefined
       case 'step/end': {
         const isKnown = this.requests !== 'unknown'
-        this.requests = 'unknown'
         // Somebody may have kept the result of a call from being heard: then it is not running any more, all the same.
         const [left] = [...this.unsettled].find(([id, count]) => isKnown && count > 0 && isRunning(id)) ?? []
         return left === undefined ? undefined : `call "${left}" still runs at the end of its step`
       }
       case 'assistant/message':
-        return this.ended(true)
+        if (this.requests === 'none') return 'an answer was logged to no request'
+        return typeof this.requests === 'object' ? this.requests.wrong : undefined
       case 'user/message':
         return this.calls.size === 0 ? undefined : `the user message of event ${event.seq} stands between a call and its result`
       default:
@@ -172,6 +173,7 @@ class DerivedLog {
       case 'assistant/message':
         if (event.data.message.content.length > 0) this.messages.push(event.data.message)
         for (const block of event.data.message.content) if (block.type === 'tool-call') this.calls.add(block.id)
+        this.requests = 'none'
         break
       case 'tool/call':
         this.unsettled.set(event.data.callId, (this.unsettled.get(event.data.callId) ?? 0) + 1)
@@ -183,6 +185,7 @@ class DerivedLog {
       case 'step/start':
       case 'step/end':
       case 'turn/end':
+        this.requests = 'none'
         // A step that was broken off is not held against those that follow it.
         this.calls.clear()
         this.unsettled.clear()

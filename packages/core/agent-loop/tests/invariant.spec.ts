@@ -1,6 +1,6 @@
 import type { Agent } from '@loopguard/agent-loop'
 import { CallId, createAssistantMessage, createUserMessage, type LlmRequest, LlmRuntime, SessionId, text } from '@loopguard/llm'
-import type { Session } from '@loopguard/session'
+import type { Session, SessionEvent } from '@loopguard/session'
 import {
   createHarness,
   gate,
@@ -135,6 +135,30 @@ describe('each answer is to a request that the log derives', () => {
       if (event.type !== 'step/start') return
       const message = createAssistantMessage({ content: [text('made up')], source: { provider: 'none', model: 'none' } })
       session.append('assistant/message', { turn: event.data.turn, step: event.data.step, message })
+    })
+    await harness.say(agent, 'hi')
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /an answer was logged to no request$/)
+  })
+
+  const made = createAssistantMessage({ content: [text('made up')], source: { provider: 'none', model: 'none' } })
+
+  it('trips when a plugin logs a second answer to one request', async () => {
+    const { harness, agent, watch } = await watched({ script: [{ text: 'done' }] })
+    harness.ctx.on('session/event', (session, { type, data }) => {
+      if (type !== 'assistant/message' || data.message.source.provider === 'none') return
+      session.append(type, { turn: data.turn, step: data.step, message: made })
+    })
+    await harness.say(agent, 'hi')
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /an answer was logged to no request$/)
+  })
+
+  it('trips when a plugin logs an answer to a request that failed', async () => {
+    const { harness, agent, watch } = await watched()
+    harness.ctx.on('agent/request-error', async ({ turn, step }, next) => {
+      agent.session.append('assistant/message', { turn, step, message: made })
+      return next()
     })
     await harness.say(agent, 'hi')
     expect(watch.violations).toHaveLength(1)
@@ -369,6 +393,42 @@ describe('the companion is silent about', () => {
     answer.open()
     await late.whenIdle()
     expect(lastReason(late)).toMatchObject({ reason: { kind: 'completed' } })
+    watch.assertNone()
+  })
+
+  it('an answer that somebody logs and somebody else refuses, and that of the loop after it', async () => {
+    const { harness, agent, watch } = await watched({ script: [{ text: 'done' }] })
+    const { ctx } = harness
+    const refused: unknown[] = []
+    ctx.on('internal/dispatch', (_mode, event, args) => {
+      const { data } = Object(args[1]) as SessionEvent<'assistant/message'>
+      if (event === 'session/event' && data.message?.source.provider === 'none') throw new Error('not now')
+    })
+    ctx.on('llm/stream', async function* (_request, next) {
+      const message = createAssistantMessage({ content: [text('made up')], source: { provider: 'none', model: 'none' } })
+      try {
+        agent.session.append('assistant/message', { turn: 1, step: 1, message })
+      } catch (error) {
+        refused.push(error)
+      }
+      yield* next()
+    })
+    await harness.say(agent, 'hi')
+    expect(refused).toEqual([new Error('not now')])
+    expect(lastReason(agent)).toMatchObject({ reason: { kind: 'completed' } })
+    watch.assertNone()
+  })
+
+  it('a status that nobody was let hear', async () => {
+    const harness = await createHarness({ script: [{ text: 'done' }], invariants: false })
+    onTestFinished(() => harness.dispose())
+    harness.ctx.on('internal/dispatch', (_mode, event, args) => {
+      if (event === 'agent/status' && (args[0] as { status: string }).status === 'running') throw new Error('not now')
+    })
+    const watch = await mountInvariants(harness.ctx, OWN)
+    const agent = harness.agent()
+    await harness.say(agent, 'hi')
+    expect(lastReason(agent)).toMatchObject({ reason: { kind: 'completed' } })
     watch.assertNone()
   })
 

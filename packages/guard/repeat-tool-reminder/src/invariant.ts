@@ -59,10 +59,36 @@ const plugin: Companion = companion({
       resets.set(event, exposed)
     }
 
+    const compare = (exec: ToolExecution, result: ToolExecutionResult): void => {
+      const reminders = result.additionalContexts?.filter(isReminder) ?? []
+      if (exec.agent !== undefined) {
+        steps.get(exec.agent.id)?.show(
+          exec,
+          reminders.map(({ id }) => id),
+        )
+      }
+      const expectation = expectations.get(keyOf(exec))
+      expectations.delete(keyOf(exec))
+      const expected = expectation === undefined ? undefined : expectedOf(expectation, exec, result)
+      if (expected === undefined || reminders.length === expected) return
+      try {
+        fail(`call "${exec.callId}" of tool "${exec.name}" shows ${reminders.length} reminders, the recount expects ${expected}`)
+      } catch {
+        // A throw would keep the result from its listeners.
+      }
+    }
+
     // At the dispatch, where each call comes by once, whatever the listeners do with it.
     onDispatch(ctx, {
-      'tools/post-execute': (args, carrier) => recount(args[0] as ToolExecution, args[1] as ToolExecutionResult, carrier),
-      'agent/pre-step': (args, carrier) => startAfresh(args[0] as PreStepEvent, carrier),
+      'tools/post-execute'([exec, outcome], carrier) {
+        if (isObject(exec) && isObject(outcome)) recount(exec as ToolExecution, outcome as ToolExecutionResult, carrier)
+      },
+      'tools/result'([exec, result]) {
+        if (isObject(exec) && isObject(result)) compare(exec as ToolExecution, result as ToolExecutionResult)
+      },
+      'agent/pre-step'([event], carrier) {
+        if (isObject(event) && Array.isArray((event as PreStepEvent).messages)) startAfresh(event as PreStepEvent, carrier)
+      },
     })
     // On the inside of the guard: what comes through to here has passed it.
     ctx.on('tools/post-execute', (exec, _outcome, next) => {
@@ -75,21 +101,6 @@ const plugin: Companion = companion({
       return next()
     })
 
-    ctx.on('tools/result', (exec, result) => {
-      const reminders = result.additionalContexts?.filter(isReminder) ?? []
-      if (exec.agent !== undefined) {
-        steps.get(exec.agent.id)?.show(
-          exec,
-          reminders.map(({ id }) => id),
-        )
-      }
-      const expectation = expectations.get(keyOf(exec))
-      expectations.delete(keyOf(exec))
-      const expected = expectation === undefined ? undefined : expectedOf(expectation, exec, result)
-      if (expected !== undefined && reminders.length !== expected) {
-        fail(`call "${exec.callId}" of tool "${exec.name}" shows ${reminders.length} reminders, the recount expects ${expected}`)
-      }
-    })
     ctx.on('session/event', ({ id }, event) => {
       if (event.type === 'step/start') steps.set(id, new StepLog())
       const complaint = steps.get(id)?.next(event, isReminder)
@@ -134,6 +145,11 @@ function isBlocked(result: ToolExecutionResult): boolean {
 
 function isReminder({ source }: UserMessage): boolean {
   return source.kind === 'plugin' && source.plugin === GUARD
+}
+
+/** Another host may send something else under the names of these events. */
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 /** A call goes by its token: some hosts show different objects at different stages. */

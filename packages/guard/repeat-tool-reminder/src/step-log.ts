@@ -45,7 +45,9 @@ export class StepLog {
         // What stands before the answer of the model was claimed from the inbox, and may be of any age.
         if (!this.answered || !isReminder(event.data)) return undefined
         if (this.unanswered.size > 0) return `a reminder (event ${event.seq}) stands before the last result of its step`
-        return this.shown.has(event.data.id) ? undefined : `a reminder (event ${event.seq}) that no result of its step showed`
+        // One whose result nobody was let hear may have shown it.
+        if (this.shown.has(event.data.id) || [...this.called.values()].includes(false)) return undefined
+        return `a reminder (event ${event.seq}) that no result of its step showed`
       case 'step/end': {
         // Another harness may hand contexts to the inbox, from which the next step claims and logs them.
         for (const { id } of (this.agent as Partial<Agent> | undefined)?.inbox?.nextStep ?? []) this.owed.delete(id)

@@ -55,7 +55,8 @@ class Tap {
     const pass = (): void => this.hold()
     holder.effect(function* () {
       // What is yielded last goes first: there is always somebody who listens.
-      yield holder.on('internal/dispatch', listen)
+      // In front: what somebody else refuses was seen.
+      yield holder.on('internal/dispatch', listen, { prepend: true })
       yield pass
     }, 'the shared listener of onDispatch')
   }

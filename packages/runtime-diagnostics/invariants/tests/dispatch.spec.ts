@@ -73,6 +73,19 @@ describe('onDispatch', () => {
     expect(story).toEqual(['one test/a '])
   })
 
+  it('hears what somebody refuses who came before it, also once it has moved on', async () => {
+    const { ctx, load, story } = await booted()
+    ctx.on('internal/dispatch', () => {
+      throw new Error('refused')
+    })
+    const one = await load('one')
+    await load('two')
+    expect(() => ctx.emit('test/a')).toThrow('refused')
+    await one.dispose()
+    expect(() => ctx.emit('test/a')).toThrow('refused')
+    expect(story).toEqual(['one test/a ', 'two test/a ', 'two test/a '])
+  })
+
   it('goes with the fiber, and moves on before the fiber that it lives on goes: nothing is missed, nothing is heard twice', async () => {
     const { ctx, load, said, story } = await booted()
     const [one, two, three] = [await load('one'), await load('two'), await load('three')]
