@@ -25,6 +25,8 @@ const plugin: Companion = companion({
     const models = new WeakMap<object, RecountingModel>()
     const created = new WeakSet<object>()
     const expectations = new WeakMap<WeakKey, Expectation>()
+    /** For the listener of the result: a throw at its dispatch would keep it from all others. */
+    const complaints = new WeakMap<WeakKey, string>()
     const resets = new WeakMap<PreStepEvent, readonly RecountingModel[]>()
     /** Of the steps that are open, by session. */
     const steps = new Map<string, StepLog>()
@@ -70,12 +72,8 @@ const plugin: Companion = companion({
       const expectation = expectations.get(keyOf(exec))
       expectations.delete(keyOf(exec))
       const expected = expectation === undefined ? undefined : expectedOf(expectation, exec, result)
-      if (expected === undefined || reminders.length === expected) return
-      try {
-        fail(`call "${exec.callId}" of tool "${exec.name}" shows ${reminders.length} reminders, the recount expects ${expected}`)
-      } catch {
-        // A throw would keep the result from its listeners.
-      }
+      if (expected !== undefined && reminders.length !== expected)
+        complaints.set(keyOf(exec), `shows ${reminders.length} reminders, the recount expects ${expected}`)
     }
 
     // At the dispatch, where each call comes by once, whatever the listeners do with it.
@@ -101,6 +99,11 @@ const plugin: Companion = companion({
       return next()
     })
 
+    ctx.on('tools/result', (exec) => {
+      const complaint = complaints.get(keyOf(exec))
+      complaints.delete(keyOf(exec))
+      if (complaint !== undefined) fail(`call "${exec.callId}" of tool "${exec.name}" ${complaint}`)
+    })
     ctx.on('session/event', ({ id }, event) => {
       if (event.type === 'step/start') steps.set(id, new StepLog())
       const complaint = steps.get(id)?.next(event, isReminder)

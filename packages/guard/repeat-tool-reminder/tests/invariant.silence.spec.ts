@@ -350,7 +350,7 @@ describe('the companion is silent about', () => {
     for (const event of ['tools/post-execute', 'tools/result', 'agent/pre-step']) {
       for (const args of [[], [undefined, {}], ['x', 'y'], [{}, null], [{}]]) {
         const listeners = ctx.events.dispatch('emit', [event, ...args])
-        expect(listeners.length).toBe(event === 'tools/result' ? 0 : 2)
+        expect(listeners.length).toBe(event === 'tools/result' ? 1 : 2)
       }
     }
     watch.assertNone()

@@ -169,6 +169,16 @@ describe('the recount', () => {
     expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
   })
 
+  it('speaks once, however often a result is shown', async () => {
+    const { harness, ctx, agent, watch } = await watched()
+    post(ctx, (decision) => ({ ...decision, additionalContexts: [forged()] }))
+    let shown = 0
+    ctx.on('tools/result', (exec, result) => void (++shown === 1 && ctx.emit('tools/result', exec, result)))
+    await play(harness, agent, 'A')
+    expect(shown).toBe(2)
+    expect(said(watch)).toEqual(['"look" shows 1 reminders, the recount expects 0'])
+  })
+
   it('goes by what a host shows, if that has no token', async () => {
     const { ctx, agent, watch } = await watched({ thresholds: [2] })
     const foreign = foreignHost(ctx, agent)

@@ -1,6 +1,6 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@loopguard/agent-loop'
-import { type CallId, createUserMessage, text, type UserMessage } from '@loopguard/llm'
+import { busOf, type CallId, createUserMessage, emitContained, text, type UserMessage } from '@loopguard/llm'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import { createHarness, type Harness, type InvariantWatch, mountInvariants } from '@loopguard/testkit'
 import type { PostToolDecision, ToolExecution, ToolExecutionResult } from '@loopguard/tools'
@@ -76,6 +76,6 @@ export function foreignHost(ctx: Context, agent: Agent): (args: unknown, shows?:
     const outcome: ToolExecutionResult = { isError: false, content: [] }
     const { additionalContexts } = await postExecute(ctx, exec, outcome, () => Promise.resolve({ kind: 'accept' }))
     const shown = shows && additionalContexts !== undefined ? { additionalContexts } : {}
-    ctx.emit('tools/result', exec, { ...outcome, ...shown })
+    emitContained(busOf(ctx), null, 'tools/result', [exec, { ...outcome, ...shown }])
   }
 }
