@@ -3,11 +3,12 @@ import type { PreStepEvent } from '@loopguard/agent-loop'
 import type { UserMessage } from '@loopguard/llm'
 import type { ToolExecution, ToolExecutionResult } from '@loopguard/tools'
 import { type Guard, GUARD, Guards } from './guards.ts'
+import { type Held, HeldUp } from './held-up.ts'
 import { type GuardConfig, RecountingModel } from './recount.ts'
 import { StepLog } from './step-log.ts'
 
 /** What the recount says of a call whose post-execute stage runs or has run. */
-interface Expectation {
+interface Expectation extends Held {
   readonly outcome: ToolExecutionResult
   readonly models: readonly RecountingModel[]
   /** `undefined`: there is nothing to compare with. */
@@ -15,6 +16,11 @@ interface Expectation {
   readonly isExposed: boolean
   /** How often the call has come through to the inside of the guard. */
   passes: number
+}
+
+/** A message of the user on its way to the guard, which some listener outside of it may keep or hold up. */
+interface Reset extends Held {
+  readonly models: readonly RecountingModel[]
 }
 
 const plugin: Companion = companion({
@@ -27,7 +33,8 @@ const plugin: Companion = companion({
     const expectations = new WeakMap<WeakKey, Expectation>()
     /** For the listener of the result: a throw at its dispatch would keep it from all others. */
     const complaints = new WeakMap<WeakKey, string>()
-    const resets = new WeakMap<PreStepEvent, readonly RecountingModel[]>()
+    const heldUp = new HeldUp()
+    const resets = new WeakMap<PreStepEvent, Reset>()
     /** Of the steps that are open, by session. */
     const steps = new Map<string, StepLog>()
 
@@ -46,7 +53,17 @@ const plugin: Companion = companion({
       const counted = heard.flatMap((guard) => modelOf(guard) ?? [])
       const [due, ...others] = counted.map((model) => model.count(exec))
       const isExposed = heard.some((guard) => guard.isExposed)
-      expectations.set(keyOf(exec), { outcome, models: counted, due: others.length === 0 ? due : undefined, isExposed, passes: 0 })
+      const expectation: Expectation = {
+        kind: 'call',
+        isOvertaken: false,
+        outcome,
+        models: counted,
+        due: others.length === 0 ? due : undefined,
+        isExposed,
+        passes: 0,
+      }
+      expectations.set(keyOf(exec), expectation)
+      if (isObject(exec.agent)) heldUp.begin(exec.agent, expectation, isExposed)
     }
     const startAfresh = (event: PreStepEvent, carrier: unknown): void => {
       if (!event.messages.some((message: UserMessage | undefined) => message?.source?.kind === 'user')) return
@@ -58,7 +75,9 @@ const plugin: Companion = companion({
         else model.reset(event.agent)
       }
       for (const model of exposed) model.doubt(event.agent)
-      resets.set(event, exposed)
+      const reset: Reset = { kind: 'reset', isOvertaken: false, models: exposed }
+      resets.set(event, reset)
+      heldUp.begin(event.agent, reset, exposed.length > 0)
     }
 
     const compare = (exec: ToolExecution, result: ToolExecutionResult): void => {
@@ -71,6 +90,7 @@ const plugin: Companion = companion({
       }
       const expectation = expectations.get(keyOf(exec))
       expectations.delete(keyOf(exec))
+      if (expectation !== undefined && isObject(exec.agent)) heldUp.end(exec.agent, expectation)
       const expected = expectation === undefined ? undefined : expectedOf(expectation, exec, result)
       if (expected !== undefined && reminders.length !== expected)
         complaints.set(keyOf(exec), `shows ${reminders.length} reminders, the recount expects ${expected}`)
@@ -95,7 +115,12 @@ const plugin: Companion = companion({
       return next()
     })
     ctx.on('agent/pre-step', (event, next) => {
-      for (const model of resets.get(event) ?? []) model.reset(event.agent)
+      const reset = resets.get(event)
+      if (reset === undefined) return next()
+      for (const model of reset.models) {
+        if (reset.isOvertaken) model.doubt(event.agent)
+        else model.reset(event.agent)
+      }
       return next()
     })
 
@@ -122,10 +147,10 @@ export const apply: Companion['apply'] = plugin.apply
 
 /** How many reminders a result must show; `undefined` when that cannot be said. */
 function expectedOf(expectation: Expectation, { agent }: ToolExecution, result: ToolExecutionResult): number | undefined {
-  const { outcome, models, due, isExposed, passes } = expectation
+  const { outcome, models, due, isExposed, passes, isOvertaken } = expectation
   const hasFailed = failedInReview(outcome, result)
-  if (passes !== 1 && (isExposed || hasFailed) && agent !== undefined) {
-    // Whether the guard has counted this call is anybody's guess.
+  if (agent !== undefined && (isOvertaken || (passes !== 1 && (isExposed || hasFailed)))) {
+    // Whether the guard has counted this call, and after which, is anybody's guess.
     for (const model of models) model.doubt(agent)
     return undefined
   }

@@ -4,7 +4,7 @@ import { CallId, SessionId, text } from '@loopguard/llm'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import { createHarness, gate, mountInvariants } from '@loopguard/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { CALLS, execute, heard, isReminder, play, tools } from './stage.ts'
+import { CALLS, execute, heard, isReminder, play, preStep, tools } from './stage.ts'
 import { doubling, foreignHost, forged, NAME, OWN, post, PREPEND, refuseReminders, said, watched } from './watched.ts'
 
 describe('the companion is silent about', () => {
@@ -144,6 +144,10 @@ describe('the companion is silent about', () => {
     await play(harness, agent, 'A A U A')
     expect(heard(agent)).toBe('A A A !')
     watch.assertNone()
+    // Calls unlike those before it are judged again.
+    post(ctx, ({ additionalContexts: _taken, ...decision }) => decision, PREPEND)
+    await play(harness, agent, 'A B B B')
+    expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
   })
 
   it('listeners outside of the guard that pass everything on, which it sees through', async () => {
@@ -217,6 +221,81 @@ describe('the companion is silent about', () => {
     await play(harness, agent, 'A A A')
     expect(heard(agent)).toBe('A A A !')
     watch.assertNone()
+  })
+
+  describe('what somebody holds up outside of the guard, and something else overtakes:', () => {
+    const holding = async () => {
+      const harness = await createHarness({ invariants: false })
+      onTestFinished(() => harness.dispose())
+      const { ctx } = harness
+      const inner = gate()
+      // Between the guard and the companion.
+      ctx.on('agent/pre-step', async ({ turn }, next) => (turn === 7 && (await inner.opened), next()))
+      const watch = await mountInvariants(ctx, OWN)
+      await ctx.plugin(reminder, { thresholds: [2] })
+      const outer = gate()
+      const holds = { left: 1 }
+      const hold = (name: string): boolean => name === 'held' && holds.left-- > 0
+      ctx.on('tools/post-execute', async ({ name }, _result, next) => (hold(name) && (await outer.opened), next()), PREPEND)
+      ctx.on('agent/pre-step', (_event, next) => next(), PREPEND)
+      const agent = harness.agent()
+      const call = async (name: string): Promise<number> => {
+        const { additionalContexts = [] } = await execute(ctx, { name, arguments: {} }, { agent })
+        return additionalContexts.filter(isReminder).length
+      }
+      const user = (turn: number) => preStep(ctx, { agent, turn, messages: [{ source: { kind: 'user' } }] })
+      return { call, user, watch, inner, outer, holds }
+    }
+
+    it('another call', async () => {
+      const { call, watch, outer } = await holding()
+      const held = call('held')
+      await call('look')
+      outer.open()
+      await held
+      expect(await call('held')).toBe(1)
+      watch.assertNone()
+    })
+
+    it('one that is the same, and the first that the guard sees', async () => {
+      const { call, watch, outer } = await holding()
+      const held = call('held')
+      expect(await call('held')).toBe(0)
+      outer.open()
+      expect(await held).toBe(1)
+      watch.assertNone()
+    })
+
+    it('a call while another is held up too', async () => {
+      const { call, watch, outer, holds } = await holding()
+      holds.left = 2
+      const held = [call('held'), call('held')]
+      await call('look')
+      outer.open()
+      await Promise.all(held)
+      expect(await call('held')).toBe(0)
+      watch.assertNone()
+    })
+
+    it('a message of the user', async () => {
+      const { call, user, watch, outer } = await holding()
+      const held = call('held')
+      await user(1)
+      outer.open()
+      await held
+      expect(await call('held')).toBe(1)
+      watch.assertNone()
+    })
+
+    it('a call that a message of the user has let pass', async () => {
+      const { call, user, watch, inner } = await holding()
+      const said = user(7)
+      await call('look')
+      inner.open()
+      await said
+      expect(await call('look')).toBe(1)
+      watch.assertNone()
+    })
   })
 
   it('a guard of one agent alone', async () => {
