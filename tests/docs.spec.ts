@@ -6,13 +6,16 @@ import { Context, type Plugin } from '@deepseek-ai/cordis'
 import { CallId } from '@loopguard/llm'
 import * as timeoutPolicy from '@loopguard/timeout-policy'
 import ToolRuntime, { type ToolDefinition } from '@loopguard/tools'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { watchContexts } from '@loopguard/testkit'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as bad from '../docs/samples/bad-tool.ts'
 import { retryInside, retryOutside } from '../docs/samples/composition-order.ts'
 import * as good from '../docs/samples/good-tool.ts'
 import * as long from '../docs/samples/long-tool.ts'
 import { happenings } from '../docs/samples/troubleshooting.ts'
 import { docs, read } from './support/docs.ts'
+
+afterAll(watchContexts())
 
 it('every sample on a page is a file of docs/samples, to the letter, and each file but that of the troubleshooting is shown', async () => {
   const pages = await docs()

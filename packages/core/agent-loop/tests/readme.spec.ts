@@ -1,12 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { LlmError } from '@loopguard/llm'
-import { createHarness, gate, ScriptedModel, userMessage } from '@loopguard/testkit'
+import { createHarness, gate, ScriptedModel, userMessage, watchContexts } from '@loopguard/testkit'
 import { ask } from './samples/ask.ts'
 import * as desk from './samples/desk.ts'
 import * as retry from './samples/retry.ts'
 import { story } from './support/story.ts'
 import { tool } from './support/tools.ts'
+
+afterAll(watchContexts())
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
 

@@ -1,10 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import * as llm from '@loopguard/llm'
 import { LlmError } from '@loopguard/llm'
-import { expect, it } from 'vitest'
+import { watchContexts } from '@loopguard/testkit'
+import { afterAll, expect, it } from 'vitest'
 import { ask } from './samples/ask.ts'
 import * as retry from './samples/retry.ts'
 import { adapterOf, collect, host, requestOf, saying } from './support.ts'
+
+afterAll(watchContexts())
 
 const folder = new URL('../', import.meta.url)
 const readme = await readFile(new URL('README.md', folder), 'utf8')

@@ -1,11 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { Context } from '@deepseek-ai/cordis'
 import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN } from '@loopguard/session'
-import { expect, it } from 'vitest'
+import { watchContexts } from '@loopguard/testkit'
+import { afterAll, expect, it } from 'vitest'
 import * as bookmarks from './samples/bookmarks.ts'
 import * as quota from './samples/quota.ts'
 import { remember } from './samples/remember.ts'
 import { assistant, hostWith, storeIn, tempDir, typesOf, write } from './support.ts'
+
+afterAll(watchContexts())
 
 const folder = new URL('../', import.meta.url)
 const readme = await readFile(new URL('README.md', folder), 'utf8')

@@ -1,12 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { Context } from '@deepseek-ai/cordis'
 import ToolRuntime, { ToolFailures } from '@loopguard/tools'
-import { describe, expect, it } from 'vitest'
+import { watchContexts } from '@loopguard/testkit'
+import { afterAll, describe, expect, it } from 'vitest'
 import { outcomes } from './outcomes.ts'
 import { hello } from './samples/hello.ts'
 import * as policy from './samples/policy.ts'
 import * as retry from './samples/retry.ts'
 import { Host, said, traceStages } from './support.ts'
+
+afterAll(watchContexts())
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
 

@@ -3,8 +3,11 @@ import { createUserMessage, text, type UserMessage } from '@loopguard/llm'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import type { Harness } from '@loopguard/testkit'
 import ToolRuntime, { type PostToolDecision, type ToolExecutionResult } from '@loopguard/tools'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { watchContexts } from '@loopguard/testkit'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CALLS, type Call, execute, heard, isReminder, play, postExecute, stage, textOf } from './stage.ts'
+
+afterAll(watchContexts())
 
 // A busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })

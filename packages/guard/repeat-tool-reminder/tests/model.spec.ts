@@ -2,9 +2,12 @@ import { Context } from '@deepseek-ai/cordis'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import ToolRuntime, { type ToolAgent } from '@loopguard/tools'
 import fc from 'fast-check'
-import { expect, it, vi } from 'vitest'
+import { watchContexts } from '@loopguard/testkit'
+import { afterAll, expect, it, vi } from 'vitest'
 import { reordered } from './json.ts'
 import { type Call, execute, mark, preStep } from './stage.ts'
+
+afterAll(watchContexts())
 
 // A busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })

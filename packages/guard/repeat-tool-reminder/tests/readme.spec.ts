@@ -2,10 +2,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Context } from '@deepseek-ai/cordis'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import type { ToolExecutionResult } from '@loopguard/tools'
-import { expect, it, vi } from 'vitest'
+import { watchContexts } from '@loopguard/testkit'
+import { afterAll, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { previewOf } from '../src/preview.ts'
 import { textOf } from './stage.ts'
+
+afterAll(watchContexts())
 
 // A busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })

@@ -2,8 +2,11 @@ import { getEventListeners } from 'node:events'
 import { Context } from '@deepseek-ai/cordis'
 import ToolRuntime from '@loopguard/tools'
 import * as timeoutPolicy from '@loopguard/timeout-policy'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { watchContexts } from '@loopguard/testkit'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { assertNoTimer, Hanging, Host, text, timedOut } from './host.ts'
+
+afterAll(watchContexts())
 
 let host: Host
 

@@ -1,8 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { watchContexts } from '@loopguard/testkit'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { assertNoTimer, Hanging, Host, text, timedOut } from './host.ts'
 import { measureBodies, measureResults } from './samples/metrics.ts'
 import { deadlineForAll, deadlinePerAttempt } from './samples/retry.ts'
+
+afterAll(watchContexts())
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
 

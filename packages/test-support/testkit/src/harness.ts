@@ -5,7 +5,7 @@ import { createUserMessage, type LlmAdapter, LlmRuntime, SessionId, text, type U
 import { SessionStore } from '@loopguard/session'
 import { type ToolDefinition, ToolRuntime } from '@loopguard/tools'
 import { captureErrors, type LoggedError } from './error-log.ts'
-import { type InvariantWatch, mountInvariants } from './invariants.ts'
+import { type InvariantWatch, mountInvariants, settle } from './invariants.ts'
 import type { ScriptEntry } from './script.ts'
 import { ScriptedModel } from './scripted-model.ts'
 
@@ -58,6 +58,7 @@ const PROVIDER = 'scripted'
 export async function createHarness(options: HarnessOptions = {}): Promise<Harness> {
   const { script, loop = {}, tools = [], invariants = true, plugins = [] } = options
   const ctx = new Context()
+  await settle(ctx)
   const log = captureErrors(ctx)
   const model = new ScriptedModel(script)
   let watch: InvariantWatch | undefined

@@ -1,5 +1,5 @@
 import { Context } from '@deepseek-ai/cordis'
-import { createHarness, mountInvariants } from '@loopguard/testkit'
+import { createHarness, mountInvariants, watchContexts } from '@loopguard/testkit'
 import { SessionStore } from '@loopguard/session'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
@@ -42,6 +42,51 @@ describe('the watch on the invariants', () => {
     expect(() => own.fail?.('the first one')).toThrow('the first one')
     watch.assertBroken('@acme/own', /the first one/)
     expect(() => watch.assertBroken('@acme/own', /a second one/)).toThrow('it was not emitted')
+  })
+})
+
+describe('the watch on all contexts', () => {
+  const nothing = { name: 'nothing', apply: () => {} }
+
+  /** A program with a context of its own, that breaks a contract so many times. */
+  async function program(times: number): Promise<Context> {
+    const ctx = new Context()
+    onTestFinished(() => ctx.fiber.dispose())
+    await ctx.plugin(SessionStore)
+    await ctx.plugin(nothing)
+    const session = ctx.sessions.create('a')
+    for (let turn = 1; turn <= times; turn++) {
+      try {
+        session.append('turn/end', { turn, reason: { kind: 'completed' } })
+      } catch {
+        // A program may keep it to itself.
+      }
+    }
+    return ctx
+  }
+
+  it('throws at its end what was broken in any, and nothing else', async () => {
+    const end = watchContexts()
+    await program(0)
+    const ctx = await program(1)
+    const more = watchContexts()
+    await program(2)
+    expect(more).toThrow('2 invariants were violated')
+    expect(end).toThrow('invariant violated by "@loopguard/session": session "a": turn 1 ends while no turn is open')
+    expect([...ctx.registry.values()].filter(({ name }) => name?.endsWith('-invariant'))).toHaveLength(7)
+  })
+
+  it('mounts nothing once it has ended, and nothing where the invariants are mounted by name or left out', async () => {
+    const end = watchContexts()
+    await using plain = await createHarness({ invariants: false })
+    await using harness = await createHarness()
+    const { ctx } = await watched()
+    await ctx.plugin(nothing)
+    await harness.ctx.plugin(nothing)
+    expect(plain.ctx.get('invariants')).toBeUndefined()
+    end()
+    expect((await program(1)).get('invariants')).toBeUndefined()
+    expect(end).not.toThrow()
   })
 })
 
