@@ -45,6 +45,7 @@ it('the transcript shows the gentle reminder after the third call, the detailed 
   expect(parts[4]).toContain(`: ${GENTLE}\n`)
   expect(parts[7]).toContain(`:\n${DETAILED}\n`)
   expect(shown).toContain('summary: 5 calls, 2 reminders, 0 time-outs')
+  expect(shown).not.toContain('invariant')
 })
 
 it('the log holds what the model read: each reminder whole, after the result of its step', async () => {
