@@ -8,7 +8,7 @@ export type DispatchListener = (args: readonly unknown[], carrier: unknown) => v
  * Listens to the dispatches of the named events, until the fiber of `ctx` unloads.
  *
  * As `ctx.on('internal/dispatch', …)`, at a fraction of the cost: Cordis calls each listener of that event for every event there is, so
- * all that listen through here share one. It lives on one of their fibers, and moves on before that goes.
+ * all that listen through here share one, in front of others. It lives on one of their fibers, and moves on before that goes.
  */
 export function onDispatch(ctx: Context, listeners: Readonly<Record<string, DispatchListener>>): void {
   const { _hooks: bus } = ctx.events as unknown as { readonly _hooks: object }
