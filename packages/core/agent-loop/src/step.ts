@@ -34,8 +34,19 @@ export async function runStep(host: StepHost, place: StepPlace): Promise<StepOut
       admit(host, entering)
       return converse(host, place)
     },
-    () => host.session.append('step/end', { turn: place.turn, step: place.step }),
+    () => endStep(host, place),
   )
+}
+
+/** Once more when it is refused: a step that stays open would have every later turn refused, too. */
+function endStep({ session }: StepHost, { turn, step }: StepPlace): void {
+  const end = (): unknown => session.append('step/end', { turn, step })
+  try {
+    end()
+  } catch (refused) {
+    end()
+    throw refused
+  }
 }
 
 async function converse(host: StepHost, place: StepPlace): Promise<StepOutcome> {

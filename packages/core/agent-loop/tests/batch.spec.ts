@@ -409,4 +409,14 @@ describe('a log that refuses an event of a batch', () => {
     ])
     expect(story(agent.session).slice(-2)).toEqual(['end 1.1', 'end 1 error VETO'])
   })
+
+  it.each(['step/end', 'turn/end'] as const)('a refused %s is logged all the same, and the next turn runs', async (type) => {
+    await using harness = await createHarness({ script: [{ text: 'one' }, { text: 'two' }] })
+    veto(harness.ctx, (event) => event.type === type)
+    const agent = harness.agent()
+    await harness.say(agent, 'go')
+    expect(story(agent.session).slice(-2)).toEqual(['end 1.1', 'end 1 error VETO'])
+    await harness.say(agent, 'again')
+    expect(story(agent.session).slice(-2)).toEqual(['end 2.1', 'end 2 completed'])
+  })
 })
