@@ -35,6 +35,12 @@ it('a tarball that is whole has no fault', () => {
   expect(faultsOf({})).toEqual([])
 })
 
+it('what is no part of a package belongs in its tarball when the manifest names it as a command', () => {
+  const added = { 'bin.js': "import './lib/index.js'" }
+  expect(faultsOf({}, added)).toEqual(['the tarball holds bin.js'])
+  expect(faultsOf({ bin: { guard: './bin.js' } }, added)).toEqual([])
+})
+
 it.each([
   ['a missing licence', faultsOf({}, {}, 'LICENSE'), 'the tarball has no LICENSE'],
   ['a workspace range', faultsOf({ dependencies: { a: 'workspace:^' } }), 'package.json still holds workspace-only fields'],

@@ -13,10 +13,12 @@ export function checkTarball(tarball) {
   return [...checkFiles(tarball), ...checkManifest(tarball), ...checkImports(tarball)]
 }
 
-function* checkFiles({ files }) {
+function* checkFiles({ files, manifest }) {
+  const commands = Object.values(manifest.bin ?? {}).map((path) => path.replace(/^\.\//, ''))
   for (const file of REQUIRED) if (!files.includes(file)) yield `the tarball has no ${file}`
   for (const file of files) {
-    if (!/^(?:lib|src)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(file)) yield `the tarball holds ${file}`
+    const belongs = /^(?:lib|src)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(file) || commands.includes(file)
+    if (!belongs) yield `the tarball holds ${file}`
     if (/\.tsbuildinfo$|\.spec\./.test(file)) yield `the tarball holds ${file}`
     // Maps point at the sources: a debugger that follows one must find them.
     if (/^lib\/.*\.map$/.test(file) && !files.includes(file.replace(/^lib\//, 'src/').replace(/\.(?:d\.ts|js)\.map$/, '.ts')))
