@@ -116,7 +116,9 @@ class DerivedLog {
 
   /** Some call of that id has its result. */
   settle(id: string): void {
-    this.unsettled.set(id, (this.unsettled.get(id) ?? 0) - 1)
+    const count = this.unsettled.get(id) ?? 0
+    if (count > 1) this.unsettled.set(id, count - 1)
+    else this.unsettled.delete(id)
   }
 
   /** What is wrong with an event that is about to be committed. It may be refused yet. */
@@ -125,7 +127,7 @@ class DerivedLog {
       case 'step/end': {
         const isKnown = this.requests !== 'unknown'
         // Somebody may have kept the result of a call from being heard: then it is not running any more, all the same.
-        const [left] = [...this.unsettled].find(([id, count]) => isKnown && count > 0 && isRunning(id)) ?? []
+        const [left] = [...this.unsettled.keys()].filter((id) => isKnown && isRunning(id))
         return left === undefined ? undefined : `call "${left}" still runs at the end of its step`
       }
       case 'assistant/message':
