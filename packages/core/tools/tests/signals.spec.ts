@@ -78,6 +78,19 @@ describe('the signal of the body', () => {
     expect(said(await host.call({ signal: sources.caller.signal }))).toBe(`Error: true ${first}`)
   })
 
+  it('that is first read when the wrapper has aborted is aborted, too', async () => {
+    const wrapper = new AbortController()
+    const host = await Host.start((_args, exec) => {
+      wrapper.abort('enough')
+      return `${exec.signal.aborted} ${String(exec.signal.reason)}`
+    })
+    host.ctx.on('tools/execute', (exec, next) => {
+      exec.signal = wrapper.signal
+      return next()
+    })
+    expect(said(await host.call())).toBe('true enough')
+  })
+
   it('is one and the same at each reading, goes with a copy of the execution, and leaves nothing on those that it followed', async () => {
     const [caller, wrapper] = [new AbortController(), new AbortController()]
     const seen: AbortSignal[] = []
