@@ -6,6 +6,7 @@ export default defineConfig(({ mode }) => ({
     resolve: { conditions: [...(mode === 'lib' ? [] : ['@loopguard/source']), 'module', 'node', 'development|production'] },
   },
   test: {
+    // A file of the slow tier is named `*.slow.spec.ts`: `npm run test:quick` leaves it out.
     include: ['packages/*/*/tests/**/*.spec.ts', 'examples/*/tests/**/*.spec.ts', 'tests/**/*.spec.ts'],
     // The loader imports plugins by name; inlined, its import() goes through Vite and finds TypeScript sources.
     server: { deps: { inline: [/@deepseek-ai\//] } },
