@@ -3,6 +3,7 @@ import { filesBelow, read } from './support/docs.ts'
 
 const OWNERS: Readonly<Record<string, string>> = {
   timeout: 'packages/util/timeout',
+  kit: 'packages/util/kit',
   llm: 'packages/core/llm',
   session: 'packages/core/session',
   tools: 'packages/core/tools',

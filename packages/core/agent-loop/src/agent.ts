@@ -1,14 +1,7 @@
 import type { Context } from '@deepseek-ai/cordis'
-import {
-  type Bus,
-  emitContained,
-  HarnessError,
-  type LlmRuntime,
-  messageOf,
-  type SessionId,
-  snapshot,
-  type UserMessage,
-} from '@loopguard/llm'
+import { type Bus, emitContained } from '@loopguard/cordis-internals'
+import { HarnessError, messageOf, snapshot } from '@loopguard/kit'
+import type { LlmRuntime, SessionId, UserMessage } from '@loopguard/llm'
 import { type CancelCause, type InboxTarget, lastTurn, type Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime } from '@loopguard/tools'
 import { quietly } from './closing.ts'

@@ -1,4 +1,4 @@
-import { type JsonValue, parseSnapshot } from '@loopguard/llm'
+import { type JsonValue, parseSnapshot } from '@loopguard/kit'
 
 const NONE: JsonValue = Object.freeze({})
 

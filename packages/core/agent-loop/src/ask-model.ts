@@ -1,4 +1,5 @@
-import type { Bus, LlmRuntime } from '@loopguard/llm'
+import type { Bus } from '@loopguard/cordis-internals'
+import type { LlmRuntime } from '@loopguard/llm'
 import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
 import { shown } from './message.ts'
 import { callModel, type ModelCallOutcome } from './model-call.ts'

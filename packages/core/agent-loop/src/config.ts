@@ -1,5 +1,5 @@
 import z from '@deepseek-ai/schemastery'
-import { strictConfig } from '@loopguard/llm'
+import { strictConfig } from '@loopguard/kit'
 
 /** An agent that is made when the loop starts. With a session directory, one whose log exists is resumed. */
 export interface AgentRow {

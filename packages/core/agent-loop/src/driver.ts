@@ -1,5 +1,5 @@
 import type { CancelCause } from '@loopguard/session'
-import { HarnessError } from '@loopguard/llm'
+import { HarnessError } from '@loopguard/kit'
 import type { Inbox } from './inbox.ts'
 import type { AgentStatus } from './types.ts'
 

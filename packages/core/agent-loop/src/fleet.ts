@@ -1,5 +1,7 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { type Bus, busOf, codeOf, HarnessError, type LlmRuntime, plain, type SessionId } from '@loopguard/llm'
+import { type Bus, busOf, plain } from '@loopguard/cordis-internals'
+import { codeOf, HarnessError } from '@loopguard/kit'
+import type { LlmRuntime, SessionId } from '@loopguard/llm'
 import type { Session, SessionStore } from '@loopguard/session'
 import { agentOf, scopeTo, type ToolRuntime } from '@loopguard/tools'
 import { LoopAgent } from './agent.ts'

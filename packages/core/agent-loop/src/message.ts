@@ -1,4 +1,5 @@
-import { HarnessError, snapshot, type UserMessage } from '@loopguard/llm'
+import { HarnessError, snapshot } from '@loopguard/kit'
+import type { UserMessage } from '@loopguard/llm'
 
 /**
  * A detached, deep-frozen copy of a user message.

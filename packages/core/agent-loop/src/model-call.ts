@@ -1,6 +1,6 @@
+import { HarnessError } from '@loopguard/kit'
 import {
   failureOf,
-  HarnessError,
   StreamAssembler,
   type ContentBlock,
   type LlmFailure,

@@ -1,4 +1,4 @@
-import { HarnessError } from '@loopguard/llm'
+import { HarnessError } from '@loopguard/kit'
 import { shown } from './message.ts'
 
 /** @throws HarnessError `BAD_AGENT` that names the agent, the option, what was given and what is wanted. */

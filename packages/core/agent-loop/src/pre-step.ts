@@ -1,4 +1,6 @@
-import { type Bus, type MessageId, messageOf, type UserMessage } from '@loopguard/llm'
+import type { Bus } from '@loopguard/cordis-internals'
+import { messageOf } from '@loopguard/kit'
+import type { MessageId, UserMessage } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, waterfall } from '@loopguard/tools'
 import { closing, quietly } from './closing.ts'

@@ -1,4 +1,5 @@
-import { codeOf, failureOf, type LlmFailure } from '@loopguard/llm'
+import { codeOf } from '@loopguard/kit'
+import { failureOf, type LlmFailure } from '@loopguard/llm'
 import type { TurnEndReason } from '@loopguard/session'
 import { carrierOf, layersOf } from '@loopguard/tools'
 import { runStep, type StepHost } from './step.ts'

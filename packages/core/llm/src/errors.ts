@@ -1,13 +1,4 @@
-/** A failure with a stable code. Callers branch on `code`, never on text. */
-export class HarnessError extends Error {
-  readonly code: string
-
-  constructor(message: string, code: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'HarnessError'
-    this.code = code
-  }
-}
+import { codeOf, HarnessError, messageOf } from '@loopguard/kit'
 
 /** A failed model request, as data: it stands in the log and in a terminal `finish`. */
 export interface LlmFailure {
@@ -51,27 +42,7 @@ export class LlmError extends HarnessError {
   }
 }
 
-/** The message of whatever was thrown. Never throws itself, whatever `thrown` is. */
-export function messageOf(thrown: unknown): string {
-  try {
-    if (thrown instanceof Error) return String(thrown.message)
-    return typeof thrown === 'object' && thrown !== null && 'message' in thrown ? String(thrown.message) : String(thrown)
-  } catch {
-    return 'a value that cannot be shown was thrown'
-  }
-}
-
-/** The string `code` of whatever was thrown, if it has one. Never throws itself. */
-export function codeOf(thrown: unknown): string | undefined {
-  try {
-    const code: unknown = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined
-    return typeof code === 'string' ? code : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Turns whatever was thrown into failure data; `code` is used when the thrown value brings none. */
+/** Turns a thrown value into failure data; `code` is used when the thrown value brings none. */
 export function failureOf(thrown: unknown, code: string): LlmFailure {
   if (isLlmError(thrown)) return thrown.failure
   return Object.freeze({ message: messageOf(thrown), code: codeOf(thrown) ?? code })

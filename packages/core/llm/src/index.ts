@@ -1,6 +1,5 @@
 export { CallId, MessageId, SessionId } from './ids.ts'
-export { codeOf, failureOf, HarnessError, LlmError, messageOf, type LlmErrorOptions, type LlmFailure } from './errors.ts'
-export { JsonError, parseSnapshot, snapshot, type JsonValue } from './json.ts'
+export { failureOf, LlmError, type LlmErrorOptions, type LlmFailure } from './errors.ts'
 export {
   createAssistantMessage,
   createToolResultMessage,
@@ -19,8 +18,19 @@ export {
   type UserMessage,
 } from './message.ts'
 export { StreamAssembler, type FinishReason, type ModelBlock, type StreamChunk, type TokenUsage } from './stream.ts'
-export { busOf, emitContained, resolveContained, type Bus } from './contained.ts'
-export { ownerAt, plain, type Hook } from './traced.ts'
 export { LlmAdapter, LlmRuntime, LlmRuntime as default, type LlmRequest, type RequestTool } from './runtime.ts'
-export { keyHint, nearest } from './nearest.ts'
-export { strictConfig } from './strict-config.ts'
+
+// What used to live here, under the names that it had.
+export { busOf, emitContained, ownerAt, plain, resolveContained, type Bus, type Hook } from '@loopguard/cordis-internals'
+export {
+  codeOf,
+  HarnessError,
+  JsonError,
+  keyHint,
+  messageOf,
+  nearest,
+  parseSnapshot,
+  snapshot,
+  strictConfig,
+  type JsonValue,
+} from '@loopguard/kit'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type CallId, MessageId } from './ids.ts'
-import { snapshot } from './json.ts'
+import { snapshot } from '@loopguard/kit'
 
 export interface TextBlock {
   readonly type: 'text'

@@ -1,4 +1,5 @@
-import { HarnessError, type LlmFailure } from './errors.ts'
+import { HarnessError } from '@loopguard/kit'
+import type { LlmFailure } from './errors.ts'
 import type { CallId } from './ids.ts'
 import type { ContentBlock, ReasoningBlock, TextBlock, ToolCallBlock } from './message.ts'
 

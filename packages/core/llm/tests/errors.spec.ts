@@ -1,12 +1,5 @@
-import { codeOf, failureOf, HarnessError, LlmError, messageOf } from '@loopguard/llm'
+import { failureOf, HarnessError, LlmError } from '@loopguard/llm'
 import { expect, it } from 'vitest'
-
-it('a HarnessError has a code, a name and its cause', () => {
-  const cause = new Error('why')
-  const error = new HarnessError('it failed', 'IT_FAILED', { cause })
-  expect([error.name, error.message, error.code, error.cause]).toEqual(['HarnessError', 'it failed', 'IT_FAILED', cause])
-  expect(error).toBeInstanceOf(Error)
-})
 
 it('an LlmError holds its failure as frozen data, without what is not known', () => {
   const error = new LlmError('slow down', 'RATE_LIMITED', { status: 429, retryAfterMs: 5, requestId: 'r', cause: 'c' })
@@ -21,39 +14,6 @@ it('a number that is none never gets into a failure: the log could not hold it',
     message: 'no',
     code: 'NO',
   })
-})
-
-const unshowable = Object.defineProperty({}, 'message', {
-  get: () => {
-    throw new Error('no message')
-  },
-})
-
-it.each<[string, unknown, string]>([
-  ['an error', new Error('boom'), 'boom'],
-  ['text', 'boom', 'boom'],
-  ['undefined', undefined, 'undefined'],
-  ['null', null, 'null'],
-  ['an object with a message', { message: 'boom' }, 'boom'],
-  ['an object without one', {}, '[object Object]'],
-  ['a symbol', Symbol('s'), 'Symbol(s)'],
-  ['an object that cannot be shown', Object.create(null), 'a value that cannot be shown was thrown'],
-  ['an object whose message throws', unshowable, 'a value that cannot be shown was thrown'],
-])('the message of %s', (_what, thrown, message) => {
-  expect(messageOf(thrown)).toBe(message)
-})
-
-it('the code of whatever was thrown is its text `code`, if it has one', () => {
-  expect(codeOf(new HarnessError('x', 'A'))).toBe('A')
-  expect(codeOf({ code: 'B' })).toBe('B')
-  for (const thrown of [new Error('x'), { code: 7 }, null, undefined, 'C', unshowable]) expect(codeOf(thrown)).toBeUndefined()
-  expect(
-    codeOf({
-      get code() {
-        throw new Error('no code')
-      },
-    }),
-  ).toBeUndefined()
 })
 
 it('a failure is data: of an LlmError its own, of anything else its message and code', () => {

@@ -1,5 +1,5 @@
 import z from '@deepseek-ai/schemastery'
-import { strictConfig } from '@loopguard/llm'
+import { strictConfig } from '@loopguard/kit'
 
 export interface Config {
   /**

@@ -1,4 +1,4 @@
-import { codeOf, HarnessError, messageOf } from '@loopguard/llm'
+import { codeOf, HarnessError, messageOf } from '@loopguard/kit'
 
 /** What could not be written: full disk, read-only directory, a device that fails. */
 export function writeFailed(what: string, cause: unknown): HarnessError {

@@ -1,4 +1,5 @@
-import { HarnessError, SessionId } from '@loopguard/llm'
+import { HarnessError } from '@loopguard/kit'
+import { SessionId } from '@loopguard/llm'
 
 /** Leaves room for the endings of the log and of its lock in the 255 bytes that file systems allow. */
 const MAX_ID_BYTES = 200

@@ -1,4 +1,4 @@
-import { HarnessError, parseSnapshot } from '@loopguard/llm'
+import { HarnessError, parseSnapshot } from '@loopguard/kit'
 import { type SessionEvent, type SessionEventMap, SESSION_VERSION } from './events.ts'
 import { faultOfEvent } from './event-shape.ts'
 

@@ -1,6 +1,7 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, truncateSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { HarnessError, type SessionId } from '@loopguard/llm'
+import { HarnessError } from '@loopguard/kit'
+import type { SessionId } from '@loopguard/llm'
 import type { SessionEvent } from './events.ts'
 import { badLog, isErrno, readFailed, sessionExists, sessionNotFound, sessionOpen, writeFailed } from './failures.ts'
 import { isLock, type Lock, sweepBeside, takeLock } from './lock.ts'

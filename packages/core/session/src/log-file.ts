@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, rmSync, writeSync } from 'node:fs'
-import type { HarnessError } from '@loopguard/llm'
+import type { HarnessError } from '@loopguard/kit'
 import type { SessionEvent } from './events.ts'
 import { writeFailed } from './failures.ts'
 import { encodeLine } from './line.ts'

@@ -1,4 +1,6 @@
-import { type Bus, HarnessError, type SessionId } from '@loopguard/llm'
+import type { Bus } from '@loopguard/cordis-internals'
+import { HarnessError } from '@loopguard/kit'
+import type { SessionId } from '@loopguard/llm'
 import { SESSION_VERSION } from './events.ts'
 import { sessionExists, sessionNotFound, sessionOpen } from './failures.ts'
 import { checkSessionId } from './ids.ts'

@@ -1,5 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { messageOf } from '@loopguard/llm'
+import { messageOf } from '@loopguard/kit'
 import type { SessionEvent } from './events.ts'
 import { badLog, readFailed } from './failures.ts'
 import { decodeLine } from './line.ts'

@@ -1,4 +1,6 @@
-import { type Bus, HarnessError, type Message, resolveContained, type SessionId, snapshot } from '@loopguard/llm'
+import { type Bus, resolveContained } from '@loopguard/cordis-internals'
+import { HarnessError, snapshot } from '@loopguard/kit'
+import type { Message, SessionId } from '@loopguard/llm'
 import type { SessionEvent, SessionEventMap, SessionEventType } from './events.ts'
 import { faultOfEvent } from './event-shape.ts'
 import { messagesOf } from './views.ts'

@@ -1,8 +1,7 @@
-import { messageOf } from '@loopguard/llm'
+import { messageOf, show } from '@loopguard/kit'
 import { follow, type Follower, unfollow } from '@loopguard/timeout'
 import type { Host } from './host.ts'
 import { abortedBeforeDispatch, denied } from './results.ts'
-import { show } from './show.ts'
 import type { ApprovalRequest, ApprovalService, ToolExecution, ToolExecutionFailure } from './types.ts'
 
 /** Asks whoever approves. `undefined` is a grant. A caller who aborts meanwhile does not wait for the answer. */

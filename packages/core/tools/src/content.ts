@@ -1,5 +1,5 @@
-import { type ContentBlock, HarnessError, snapshot, type UserMessage } from '@loopguard/llm'
-import { show } from './show.ts'
+import { HarnessError, snapshot, show } from '@loopguard/kit'
+import type { ContentBlock, UserMessage } from '@loopguard/llm'
 
 /** The fields of each block that must be there, and text. */
 const TEXT_FIELDS: Readonly<Record<string, readonly string[]>> = {

@@ -1,8 +1,7 @@
-import { HarnessError, messageOf, nearest, snapshot } from '@loopguard/llm'
+import { HarnessError, messageOf, nearest, snapshot, show } from '@loopguard/kit'
 import { MAX_TIMER_DELAY_MS } from '@loopguard/timeout'
 import { isRecord } from './content.ts'
 import { type ArgumentsCheck, compileSchema } from './schema.ts'
-import { show } from './show.ts'
 import type { ToolDefinition, ToolRunContext, ToolSchema } from './types.ts'
 
 /** Identity; infers the types of a definition. `Args` is what the body may rely on after `parameters` were checked. */

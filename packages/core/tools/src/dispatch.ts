@@ -1,4 +1,5 @@
-import { type ContentBlock, messageOf } from '@loopguard/llm'
+import { messageOf, show } from '@loopguard/kit'
+import type { ContentBlock } from '@loopguard/llm'
 import { contentOf } from './content.ts'
 import type { RegisteredTool } from './definition.ts'
 import type { Host } from './host.ts'
@@ -13,7 +14,6 @@ import {
   unknownTool,
   withExtras,
 } from './results.ts'
-import { show } from './show.ts'
 import { Fuse } from './signals.ts'
 import type { Sink } from './sink.ts'
 import type { ToolExecution, ToolExecutionResult, ToolRunContext } from './types.ts'

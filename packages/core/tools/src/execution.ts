@@ -1,6 +1,5 @@
-import { HarnessError } from '@loopguard/llm'
+import { HarnessError, show } from '@loopguard/kit'
 import { isAbortSignal } from './signals.ts'
-import { show } from './show.ts'
 import type { ToolAgent, ToolDispatchExecution, ToolExecutionInput, ToolExecutionToken } from './types.ts'
 
 /** While open, the signal of an execution can be assigned. Closing puts the caller's own back. */

@@ -1,10 +1,9 @@
-import { codeOf, messageOf } from '@loopguard/llm'
+import { codeOf, messageOf, show } from '@loopguard/kit'
 import { askApproval } from './approval.ts'
 import type { Host } from './host.ts'
 import { layersOf, onion } from './onion.ts'
 import { abortedBeforeDispatch, denied, thrownFailure } from './results.ts'
 import { carrierOf } from './scope.ts'
-import { show } from './show.ts'
 import type { PreToolDecision, ToolExecution, ToolExecutionFailure } from './types.ts'
 
 const ALLOW: PreToolDecision = Object.freeze({ kind: 'allow' })

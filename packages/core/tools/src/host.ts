@@ -1,5 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
-import type { Bus } from '@loopguard/llm'
+import type { Bus } from '@loopguard/cordis-internals'
 import type { Call } from './call.ts'
 import type { Registry } from './registry.ts'
 

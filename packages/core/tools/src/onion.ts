@@ -1,4 +1,5 @@
-import { type Bus, HarnessError, ownerAt } from '@loopguard/llm'
+import { type Bus, hooksOf, ownerAt } from '@loopguard/cordis-internals'
+import { HarnessError } from '@loopguard/kit'
 
 export type Listener = (...args: unknown[]) => unknown
 
@@ -102,7 +103,7 @@ const NO_LAYERS: Layers = Object.freeze({ listeners: [] })
  * That observer gets a copy of `args`, so that it cannot exchange what the listeners will see.
  */
 export function layersOf(bus: Bus, carrier: object, event: string, args: readonly unknown[]): Layers {
-  const hooks = bus.events._hooks[event]?.slice() ?? []
+  const hooks = hooksOf(bus, event)
   const listeners: Listener[] = bus.events.dispatch('waterfall', [carrier, event, ...args])
   if (listeners.length === 0) return NO_LAYERS
   return { listeners, ownerOf: (index) => ownerAt(hooks, carrier, index) }

@@ -1,10 +1,10 @@
-import { type ContentBlock, HarnessError, messageOf, type UserMessage } from '@loopguard/llm'
+import { HarnessError, messageOf, show } from '@loopguard/kit'
+import type { ContentBlock, UserMessage } from '@loopguard/llm'
 import { contentOf, contextsOf, isRecord } from './content.ts'
 import type { Host } from './host.ts'
 import { layersOf, onion } from './onion.ts'
 import { blocked, thrownFailure, withContent, withExtras } from './results.ts'
 import { carrierOf } from './scope.ts'
-import { show } from './show.ts'
 import { mergeContexts, NO_CONTEXTS } from './sink.ts'
 import type { PostToolDecision, ToolExecution, ToolExecutionResult } from './types.ts'
 

@@ -1,8 +1,7 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { HarnessError, snapshot } from '@loopguard/llm'
+import { HarnessError, snapshot, show } from '@loopguard/kit'
 import { type RegisteredTool, registeredTool } from './definition.ts'
 import { agentOf } from './scope.ts'
-import { show } from './show.ts'
 import type { ToolAgent, ToolDefinition, ToolGuard, ToolSchema } from './types.ts'
 
 /** A guard, and the plugin that it came from. */

@@ -1,7 +1,7 @@
-import { codeOf, type ContentBlock, HarnessError, messageOf, text, type UserMessage } from '@loopguard/llm'
+import { codeOf, HarnessError, messageOf, show } from '@loopguard/kit'
+import { type ContentBlock, text, type UserMessage } from '@loopguard/llm'
 import { contentOf, contextsOf, isRecord } from './content.ts'
 import { ToolFailures } from './outcomes.ts'
-import { show } from './show.ts'
 import { NO_CONTEXTS } from './sink.ts'
 import type { ToolErrorInfo, ToolExecutionFailure, ToolExecutionResult, ToolExecutionSuccess } from './types.ts'
 

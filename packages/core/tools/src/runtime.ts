@@ -1,5 +1,6 @@
 import { type Context, Service } from '@deepseek-ai/cordis'
-import { busOf, snapshot } from '@loopguard/llm'
+import { busOf } from '@loopguard/cordis-internals'
+import { snapshot } from '@loopguard/kit'
 import { Call } from './call.ts'
 import type { Host } from './host.ts'
 import { Registry } from './registry.ts'

@@ -1,8 +1,7 @@
 import { Ajv, type ErrorObject, type Options } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { HarnessError, messageOf } from '@loopguard/llm'
-import { show } from './show.ts'
+import { HarnessError, messageOf, show } from '@loopguard/kit'
 import type { ToolParameters } from './types.ts'
 import { violationsOf } from './violations.ts'
 

@@ -1,4 +1,5 @@
-import { HarnessError, messageOf, type UserMessage } from '@loopguard/llm'
+import { HarnessError, messageOf } from '@loopguard/kit'
+import type { UserMessage } from '@loopguard/llm'
 import { contextOf } from './content.ts'
 import type { ToolExecutionResult } from './types.ts'
 

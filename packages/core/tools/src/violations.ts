@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { clip, show } from './show.ts'
+import { clip, show } from '@loopguard/kit'
 
 const MAX_VIOLATIONS = 8
 const MAX_LINE = 240

@@ -1,12 +1,12 @@
 // The one module that other packages load at run time, from their `./invariant`. Besides two files of helpers it imports types only:
 // whoever ships a companion does not bring the registry into the process.
 import type { Context } from '@deepseek-ai/cordis'
+import { isUnloading } from '@loopguard/cordis-internals'
 import type { InvariantFailure, InvariantInstaller } from './contract.ts'
-import { isUnloading } from './unloading.ts'
 
 export type { InvariantFailure, InvariantInstaller } from './contract.ts'
 export { onDispatch, type DispatchListener } from './dispatch.ts'
-export { isUnloading } from './unloading.ts'
+export { isUnloading } from '@loopguard/cordis-internals'
 
 export interface CompanionOptions {
   /** Plugin name: `<x>-invariant`. */

@@ -1,5 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { isUnloading } from './unloading.ts'
+import { busOf, isUnloading } from '@loopguard/cordis-internals'
 
 /** Called once for each dispatch of an event, before any listener hears of it. A throw refuses the event, as Cordis has it. */
 export type DispatchListener = (args: readonly unknown[], carrier: unknown) => void
@@ -11,9 +11,9 @@ export type DispatchListener = (args: readonly unknown[], carrier: unknown) => v
  * all that listen through here share one, in front of others. It lives on one of their fibers, and moves on before that goes.
  */
 export function onDispatch(ctx: Context, listeners: Readonly<Record<string, DispatchListener>>): void {
-  const { _hooks: bus } = ctx.events as unknown as { readonly _hooks: object }
-  let tap = taps.get(bus)
-  if (tap === undefined) taps.set(bus, (tap = new Tap()))
+  const { events } = busOf(ctx)
+  let tap = taps.get(events)
+  if (tap === undefined) taps.set(events, (tap = new Tap()))
   tap.join(ctx, Object.entries(listeners))
 }
 

@@ -1,12 +1,11 @@
 import type { Context, Disposable, Fiber, FiberState } from '@deepseek-ai/cordis'
+import { isLeaving, isUnloading } from '@loopguard/cordis-internals'
 import { inspect } from 'node:util'
 import { whileLoaded } from './companion.ts'
 import type { InvariantInstaller, Registration } from './contract.ts'
 import { RegistrationError } from './errors.ts'
-import { isLeaving } from './leaving.ts'
 import { Reservation } from './reservation.ts'
 import type { Selection } from './selection.ts'
-import { isUnloading } from './unloading.ts'
 import type { Violations } from './violation.ts'
 
 // Cordis' FiberState is a const enum, which does not exist at run time.

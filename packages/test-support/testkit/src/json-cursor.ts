@@ -1,4 +1,4 @@
-import { HarnessError } from '@loopguard/llm'
+import { HarnessError } from '@loopguard/kit'
 
 /** A transcript that is not what it should be. The message starts with file and position. Code `BAD_TRANSCRIPT`. */
 export class TranscriptError extends HarnessError {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Context } from '@deepseek-ai/cordis'
-import { HarnessError } from '@loopguard/llm'
+import { HarnessError } from '@loopguard/kit'
 
 /**
  * The file that a configuration names, relative to the folder of the `cordis.yml`; without one, to the working directory.

@@ -5,7 +5,7 @@
 
 import type { Context } from '@deepseek-ai/cordis'
 import z from '@deepseek-ai/schemastery'
-import { strictConfig } from '@loopguard/llm'
+import { strictConfig } from '@loopguard/kit'
 import { pathOf } from './path-of.ts'
 import { readScript } from './script-file.ts'
 import { ScriptedModel } from './scripted-model.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { messageOf } from '@loopguard/llm'
+import { messageOf } from '@loopguard/kit'
 import { JsonCursor, TranscriptError } from './json-cursor.ts'
 import { findJsonFault } from './json-fault.ts'
 import type { Recording } from './recording.ts'

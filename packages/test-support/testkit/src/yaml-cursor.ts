@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { HarnessError, JsonError, keyHint, messageOf, snapshot } from '@loopguard/llm'
+import { HarnessError, JsonError, keyHint, messageOf, snapshot } from '@loopguard/kit'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 
 /** A file that is not what it should be. The message starts with `<file>:<line>:<column>`. Code `BAD_SCRIPT`. */

@@ -11,15 +11,23 @@ export function keyHint(key: string, keys: readonly string[]): string {
   return meant === undefined ? `, expected ${keys.map((known) => `\`${known}\``).join(', ')}` : `, did you mean \`${meant}\`?`
 }
 
-/** Levenshtein's edit distance, of the first 40 characters. */
+/**
+ * Optimal string alignment distance, of the first 40 characters of `a`: how many characters must be inserted, deleted, exchanged, or
+ * swapped with their neighbour.
+ */
 function edits(a: string, b: string): number {
+  let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 0; i < Math.min(a.length, 40); i++) {
-    const next = [i + 1]
-    for (let j = 0; j < b.length; j++) {
-      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1)))
+  for (let i = 1; i <= Math.min(a.length, 40); i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const exchanged = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      let least = Math.min((next[j - 1] as number) + 1, (row[j] as number) + 1, exchanged)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, (before[j - 2] as number) + 1)
+      next.push(least)
     }
+    before = row
     row = next
   }
-  return row.at(-1) ?? 0
+  return row[b.length] as number
 }

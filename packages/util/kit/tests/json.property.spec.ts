@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type JsonError, type JsonValue, parseSnapshot, snapshot } from '@loopguard/llm'
+import { type JsonError, type JsonValue, parseSnapshot, snapshot } from '@loopguard/kit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

@@ -1,21 +1,17 @@
 import type { Context } from '@deepseek-ai/cordis'
+import type { Bus } from './bus.ts'
 
-// What Cordis keeps under registered symbols, and does not type.
-const ORIGINAL = Symbol.for('cordis.original')
 const FILTER = Symbol.for('cordis.filter')
-
-/**
- * Cordis hands out traced proxies of its services; this is the plain object behind one, several times faster on a hot path. Only for
- * methods that need not know who calls: they see the context that the service was made in.
- */
-export function plain<T extends object>(service: T): T {
-  return (service as T & { readonly [ORIGINAL]?: T })[ORIGINAL] ?? service
-}
 
 /** A listener as Cordis keeps it. */
 export interface Hook {
   readonly ctx: Context
   readonly global?: boolean
+}
+
+/** A copy of the listeners of an event, of every context, outermost first. */
+export function hooksOf({ events }: Bus, event: string): readonly Hook[] {
+  return events._hooks[event]?.slice() ?? []
 }
 
 /** The plugin whose listener is the one at `index` among those that `carrier` reached. */

@@ -1,5 +1,5 @@
 import { Context } from '@deepseek-ai/cordis'
-import { busOf, emitContained, resolveContained } from '@loopguard/llm'
+import { busOf, emitContained, resolveContained } from '@loopguard/cordis-internals'
 import { expect, it } from 'vitest'
 import { errorsOf } from './support.ts'
 

@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm'
-import { HarnessError, JsonError, snapshot } from '@loopguard/llm'
+import { HarnessError, JsonError, snapshot } from '@loopguard/kit'
 import { describe, expect, it } from 'vitest'
 
 /** What `snapshot` throws for it. */

@@ -1,17 +1,6 @@
-import type { Context } from '@deepseek-ai/cordis'
-import { messageOf } from './errors.ts'
-import { type Hook, ownerAt, plain } from './traced.ts'
-
-/** The parts of Cordis that a contained dispatch needs, read once: a read through a context is traced, and slow. */
-export interface Bus {
-  readonly events: Context['events']
-  readonly root: Context
-}
-
-/** Reads the event bus of a context once, untraced. */
-export function busOf(ctx: Context): Bus {
-  return { events: plain(ctx.events), root: ctx.root }
-}
+import { messageOf } from '@loopguard/kit'
+import type { Bus } from './bus.ts'
+import { type Hook, hooksOf, ownerAt } from './hooks.ts'
 
 type Listener = (...args: unknown[]) => unknown
 
@@ -23,7 +12,7 @@ type Listener = (...args: unknown[]) => unknown
 export function resolveContained(bus: Bus, carrier: object | null, name: string, args: readonly unknown[]): () => void {
   const listeners: Listener[] = bus.events.dispatch('emit', carrier === null ? [name, ...args] : [carrier, name, ...args])
   if (listeners.length === 0) return nothing
-  const owners = bus.events._hooks[name]?.slice() ?? []
+  const owners = hooksOf(bus, name)
   return () => {
     for (const [index, listener] of listeners.entries()) {
       const report = (thrown: unknown): void => logContained(bus, carrier, name, owners, index, thrown)
@@ -68,6 +57,6 @@ function log(bus: Bus, logger: string, line: string, thrown: unknown): void {
   try {
     bus.root.logger(logger).error(line.replaceAll('%', '%%'), thrown)
   } catch {
-    // There is nobody left to tell.
+    // Nothing is left that could report it.
   }
 }

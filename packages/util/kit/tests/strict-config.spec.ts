@@ -1,4 +1,4 @@
-import { keyHint, strictConfig } from '@loopguard/llm'
+import { keyHint, strictConfig } from '@loopguard/kit'
 import { expect, it } from 'vitest'
 
 /** A schema that lets everything through, and says that it was asked. */

@@ -1,0 +1,99 @@
+import { Context, Service } from '@deepseek-ai/cordis'
+import { busOf, hooksOf, isLeaving, isUnloading, ownerAt, plain } from '@loopguard/cordis-internals'
+import { expect, it } from 'vitest'
+
+// One test for each thing that Cordis keeps to itself and that this package reads: red when a release of Cordis moves it.
+
+declare module '@deepseek-ai/cordis' {
+  interface Context {
+    counter: Counter
+  }
+  interface Events {
+    'test/heard'(): unknown
+  }
+}
+
+class Counter extends Service {
+  count = 0
+  constructor(ctx: Context) {
+    super(ctx, 'counter')
+  }
+}
+
+it('`cordis.original`: the object behind a traced service', async () => {
+  const ctx = new Context()
+  let made: Counter | undefined
+  await ctx.plugin({
+    name: 'counter',
+    apply: (own: Context) => {
+      made = new Counter(own)
+    },
+  })
+  expect(ctx.counter).not.toBe(made)
+  expect(plain(ctx.counter)).toBe(plain(made!))
+  expect(Object.getOwnPropertySymbols(plain(ctx.events))).not.toContain(Symbol.for('cordis.original'))
+})
+
+it('an object that Cordis does not trace is its own original', () => {
+  const own = {}
+  expect(plain(own)).toBe(own)
+})
+
+it('`_hooks`: the listeners of an event, with the context of each, as a copy', async () => {
+  const ctx = new Context()
+  const bus = busOf(ctx)
+  expect(hooksOf(bus, 'test/heard')).toEqual([])
+  const first = await ctx.plugin({ name: 'first', apply: (own: Context) => void own.on('test/heard', () => {}) })
+  await ctx.plugin({ name: 'second', apply: (own: Context) => void own.on('test/heard', () => {}, { global: true }) })
+  const hooks = hooksOf(bus, 'test/heard')
+  expect(hooks.map((hook) => [hook.ctx.fiber.name, hook.global === true])).toEqual([
+    ['first', false],
+    ['second', true],
+  ])
+  await first.dispose()
+  expect([hooks.length, hooksOf(bus, 'test/heard').length]).toEqual([2, 1])
+})
+
+it('`cordis.filter`: who a carrier lets hear, and so who owns the listener at an index', async () => {
+  const ctx = new Context()
+  for (const name of ['a', 'b']) await ctx.plugin({ name, apply: (own: Context) => void own.on('test/heard', () => name) })
+  const hooks = hooksOf(busOf(ctx), 'test/heard')
+  const carrier = { [Context.filter]: (listener: Context) => listener.fiber.name === 'b' }
+  expect([ownerAt(hooks, null, 0), ownerAt(hooks, carrier, 0), ownerAt(hooks, carrier, 1)]).toEqual(['a', 'b', 'unknown'])
+})
+
+it('the states of a fiber: it is unloading from the first disposer on', async () => {
+  const ctx = new Context()
+  const seen: boolean[] = []
+  const fiber = await ctx.plugin({
+    name: 'going',
+    apply: (own: Context) => {
+      seen.push(isUnloading(own))
+      own.effect(() => () => void seen.push(isUnloading(own)))
+    },
+  })
+  const inner = (await fiber.ctx.plugin({ name: 'inner', apply() {} })).ctx
+  expect([isUnloading(fiber.ctx), isUnloading(inner), isUnloading(ctx)]).toEqual([false, false, false])
+  await fiber.dispose()
+  expect([seen, isUnloading(fiber.ctx), isUnloading(inner)]).toEqual([[false, true], true, true])
+})
+
+it('`_getImpl`: a fiber leaves as soon as a service that it needs is gone, or it was disposed', async () => {
+  const ctx = new Context()
+  const provider = await ctx.plugin({ name: 'provider', apply: (own: Context) => void new Counter(own) })
+  let user: Context | undefined
+  const fiber = ctx.plugin({
+    name: 'user',
+    inject: ['counter'],
+    apply: (own: Context) => {
+      user = own
+    },
+  })
+  await fiber
+  const inner = (await user!.plugin({ name: 'inner', apply() {} })).ctx
+  expect([isLeaving(ctx), isLeaving(user!), isLeaving(inner)]).toEqual([false, false, false])
+  await provider.dispose()
+  expect([isLeaving(user!), isLeaving(ctx)]).toEqual([true, false])
+  await fiber.dispose()
+  expect(isLeaving(inner)).toBe(true)
+})
