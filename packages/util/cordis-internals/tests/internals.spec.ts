@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 
 declare module '@deepseek-ai/cordis' {
   interface Context {
-    counter: Counter
+    internalsCounter: Counter
   }
   interface Events {
     'test/heard'(): unknown
@@ -16,7 +16,7 @@ declare module '@deepseek-ai/cordis' {
 class Counter extends Service {
   count = 0
   constructor(ctx: Context) {
-    super(ctx, 'counter')
+    super(ctx, 'internalsCounter')
   }
 }
 
@@ -29,8 +29,8 @@ it('`cordis.original`: the object behind a traced service', async () => {
       made = new Counter(own)
     },
   })
-  expect(ctx.counter).not.toBe(made)
-  expect(plain(ctx.counter)).toBe(plain(made!))
+  expect(ctx.internalsCounter).not.toBe(made)
+  expect(plain(ctx.internalsCounter)).toBe(plain(made!))
   expect(Object.getOwnPropertySymbols(plain(ctx.events))).not.toContain(Symbol.for('cordis.original'))
 })
 
@@ -84,7 +84,7 @@ it('`_getImpl`: a fiber leaves as soon as a service that it needs is gone, or it
   let user: Context | undefined
   const fiber = ctx.plugin({
     name: 'user',
-    inject: ['counter'],
+    inject: ['internalsCounter'],
     apply: (own: Context) => {
       user = own
     },
