@@ -15,8 +15,11 @@ const OWNERS: Readonly<Record<string, string>> = {
   loopguard: 'packages/boot/loopguard',
 }
 
-/** Constants that look like a code of ours: Node's own codes, and variables of the environment. */
-const NO_CODES = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'NO_COLOR', 'FORCE_COLOR'])
+/** Constants that look like a code of ours: codes of Node and of the YAML parser, and variables of the environment. */
+const NO_CODES = new Set([
+  ...['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'NO_COLOR', 'FORCE_COLOR', 'NODE_OPTIONS'],
+  ...['BAD_SCALAR_START', 'MULTIPLE_DOCS', 'TAB_AS_INDENT', 'UNEXPECTED_TOKEN'],
+])
 const ONE_WORD = ['ABORTED', 'BLOCKED', 'CANCELLED', 'DENIED', 'INVARIANT']
 
 async function codesOf(folder: string): Promise<Set<string>> {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { CompositionError } from './faults.ts'
-import { Outlet } from './outlet.ts'
-import { REMINDER_ROW, type ReplayOptions, replayRows } from './replay.ts'
-import { readRows } from './rows.ts'
-import { run } from './run.ts'
+import { CompositionError } from './load/faults.ts'
+import { Outlet } from './show/outlet.ts'
+import { REMINDER_ROW, type ReplayOptions, replayRows } from './run/replay-rows.ts'
+import { readRows } from './load/rows.ts'
+import { run } from './run/run.ts'
 
 const LOAD_FAILED = 1
 const USAGE = 2

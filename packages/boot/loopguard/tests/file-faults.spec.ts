@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readRows } from '../src/rows.ts'
+import { readRows } from '../src/load/rows.ts'
 import { folder, run } from './cli.ts'
 
 const read = (text: string): Promise<unknown> => readRows(join(folder({ 'cordis.yml': text }), 'cordis.yml'))

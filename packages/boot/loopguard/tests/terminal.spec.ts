@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { escaped, styleOf } from '../src/terminal.ts'
+import { escaped, styleOf } from '../src/show/terminal.ts'
 
 describe('colours', () => {
   const TERMINAL = { isTTY: true }

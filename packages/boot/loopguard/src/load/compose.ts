@@ -6,7 +6,7 @@ import { CompositionError, withCauses } from './faults.ts'
 import type { ErrorLog } from './error-log.ts'
 import { RowLoader } from './row-loader.ts'
 import type { Row } from './rows.ts'
-import { UNLOAD_LIMIT_MS, within } from './within.ts'
+import { settlesWithin, UNLOAD_LIMIT_MS } from './time-limit.ts'
 
 export interface ComposeOptions {
   /** The file that the rows stand for: names resolve from its folder, and configurations read paths relative to it. */
@@ -30,12 +30,12 @@ export async function compose(rows: readonly Row[], options: ComposeOptions): Pr
   attach?.(ctx)
   await ctx.plugin(RowLoader, { file })
   const loader = ctx.get('loader') as RowLoader
-  const settled = await within(loadLimitMs, load(loader, rows))
+  const settled = await settlesWithin(loadLimitMs, load(loader, rows))
   const faults = await audit(loader, settled ? undefined : loadLimitMs)
   log.release(faults.reduce((reported, { error }) => withCauses(error, reported), new Set<unknown>()))
   if (faults.length === 0) return ctx
   // Bounded: a row that hangs while it loads hangs while it unloads, too.
-  await within(UNLOAD_LIMIT_MS, ctx.fiber.dispose())
+  await settlesWithin(UNLOAD_LIMIT_MS, ctx.fiber.dispose())
   throw new CompositionError(file, faults)
 }
 

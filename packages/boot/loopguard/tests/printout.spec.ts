@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { CallBook } from '../src/call-book.ts'
-import type { HostEvent } from '../src/host.ts'
-import { styleOf } from '../src/terminal.ts'
-import { Transcript } from '../src/transcript.ts'
+import { CallBook } from '../src/show/call-book.ts'
+import type { LogEvent } from '../src/show/log-events.ts'
+import { styleOf } from '../src/show/terminal.ts'
+import { Printout } from '../src/show/printout.ts'
 
 const block = (text: string): { type: string; text: string } => ({ type: 'text', text })
-const user = (text: string): HostEvent => ({ type: 'user/message', data: { id: 'm', content: [block(text)], source: { kind: 'user' } } })
-const result = (text: string, code?: string): HostEvent => ({
+const user = (text: string): LogEvent => ({ type: 'user/message', data: { id: 'm', content: [block(text)], source: { kind: 'user' } } })
+const result = (text: string, code?: string): LogEvent => ({
   type: 'tool/result',
   data: {
     turn: 1,
@@ -19,12 +19,12 @@ const result = (text: string, code?: string): HostEvent => ({
     ...(code !== undefined && code !== '' && { error: { name: 'E', code } }),
   },
 })
-const turn = (reason: { kind: string; reason?: { kind: string } }): HostEvent => ({ type: 'turn/end', data: { turn: 2, reason } })
+const turn = (reason: { kind: string; reason?: { kind: string } }): LogEvent => ({ type: 'turn/end', data: { turn: 2, reason } })
 
-function rendered(isTTY: boolean, ...events: readonly HostEvent[]): string {
-  const transcript = new Transcript(styleOf({ isTTY }, { NO_COLOR: '1' }), new CallBook())
-  transcript.render('a', { type: 'turn/start', data: { turn: 1 } })
-  return events.map((event) => transcript.render('a', event)).join('')
+function rendered(isTTY: boolean, ...events: readonly LogEvent[]): string {
+  const printout = new Printout(styleOf({ isTTY }, { NO_COLOR: '1' }), new CallBook())
+  printout.render('a', { type: 'turn/start', data: { turn: 1 } })
+  return events.map((event) => printout.render('a', event)).join('')
 }
 
 describe('in a pipe', () => {
@@ -46,11 +46,11 @@ describe('on a terminal', () => {
   })
 
   it('control characters are spelled out, in names and ids too', () => {
-    const call: HostEvent = {
+    const call: LogEvent = {
       type: 'tool/call',
       data: { turn: 1, step: 1, callId: '\u001b[1m', name: 'a\u0007b\nc', arguments: '"\u009b"' },
     }
-    const heading: HostEvent = {
+    const heading: LogEvent = {
       type: 'user/message',
       data: { id: 'm', content: [block('x')], source: { kind: 'plugin', plugin: 'p\n\u001b' } },
     }
@@ -104,20 +104,20 @@ describe('what happened', () => {
       { type: 'user/message', data: { id: 'm', content: [block('psst')], source: { kind: 'plugin', plugin: 'other' } } },
       'plugin other: psst\n',
     ],
-    [{ type: 'session/start', data: {} } as unknown as HostEvent, ''],
-    [{ type: 'made/up', data: {} } as unknown as HostEvent, ''],
-  ] satisfies [HostEvent, string][])('is named: %j', (event, expected) => {
+    [{ type: 'session/start', data: {} } as unknown as LogEvent, ''],
+    [{ type: 'made/up', data: {} } as unknown as LogEvent, ''],
+  ] satisfies [LogEvent, string][])('is named: %j', (event, expected) => {
     expect(rendered(false, event)).toBe(expected)
   })
 
   it('is attributed to its agent when another one has spoken in between', () => {
-    const transcript = new Transcript(styleOf({}, {}), new CallBook())
-    const start: HostEvent = { type: 'turn/start', data: { turn: 1 } }
+    const printout = new Printout(styleOf({}, {}), new CallBook())
+    const start: LogEvent = { type: 'turn/start', data: { turn: 1 } }
     const text = [
-      transcript.render('a', start),
-      transcript.render('b', start),
-      transcript.render('a', user('one')),
-      transcript.render('a', user('two')),
+      printout.render('a', start),
+      printout.render('b', start),
+      printout.render('a', user('one')),
+      printout.render('a', user('two')),
     ].join('')
     expect(text).toBe('== a, turn 1\n== b, turn 1\n== a, continued\nuser: one\nuser: two\n')
   })

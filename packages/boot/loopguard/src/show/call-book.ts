@@ -1,6 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { isReminder } from './guards.ts'
-import { type HostEvent, listen } from './host.ts'
+import { isReminder, listen, type LogEvent } from './log-events.ts'
 
 /** A tool call, and where in the conversation it was made. */
 export interface CallRecord {
@@ -46,7 +45,7 @@ export class CallBook {
     return this.causes.get(messageId)
   }
 
-  note(agent: string, event: HostEvent): void {
+  note(agent: string, event: LogEvent): void {
     if (event.type === 'turn/start') this.active.set(agent, { turn: event.data.turn, step: 0, asking: false, open: new Map() })
     const activity = this.active.get(agent)
     if (activity === undefined) return

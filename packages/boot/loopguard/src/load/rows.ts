@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { keyHint } from '@loopguard/llm'
+import { keyHint } from '@loopguard/kit'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml'
 import { CompositionError } from './faults.ts'
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Row } from './rows.ts'
+import type { Row } from '../load/rows.ts'
 
 export interface ReplayOptions {
   readonly thresholds?: readonly number[]

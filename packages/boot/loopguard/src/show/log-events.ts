@@ -1,6 +1,6 @@
 /**
- * As much of a host as this command needs to know. It finds services by name and reads events by shape, so any host of these
- * shapes will do, and none is imported.
+ * What the command knows of session logs. It reads events by their shape, so a log of any host of these shapes will do, and none
+ * is imported.
  */
 
 import type { Context } from '@deepseek-ai/cordis'
@@ -17,7 +17,7 @@ export interface Block {
   readonly content?: readonly Block[]
 }
 
-export interface HostMessage {
+export interface LogMessage {
   readonly id: string
   readonly content: readonly Block[]
   readonly source: { readonly kind: string; readonly plugin?: string }
@@ -40,7 +40,7 @@ interface EventData {
   'turn/end': { readonly turn: number; readonly reason: EndReason }
   'step/start': Place
   'step/end': Place
-  'user/message': HostMessage
+  'user/message': LogMessage
   'request/header': {
     readonly provider: string
     readonly model: string
@@ -48,45 +48,32 @@ interface EventData {
     readonly tools?: readonly { readonly name: string }[]
   }
   'assistant/message': Place & {
-    readonly message: HostMessage
+    readonly message: LogMessage
     readonly usage?: { readonly inputTokens: number; readonly outputTokens: number }
     readonly interrupted?: true
   }
   'tool/call': Place & { readonly callId: string; readonly name: string; readonly arguments: string }
-  'tool/result': Place & { readonly message: HostMessage; readonly error?: { readonly name: string; readonly code: string } }
+  'tool/result': Place & { readonly message: LogMessage; readonly error?: { readonly name: string; readonly code: string } }
 }
 
 /** The events of a session log that are shown or counted; a log holds others too. */
-export type HostEvent = { [K in keyof EventData]: { readonly type: K; readonly data: EventData[K] } }[keyof EventData]
+export type LogEvent = { [K in keyof EventData]: { readonly type: K; readonly data: EventData[K] } }[keyof EventData]
 
 /** A tool call as `tools/result` shows it. */
-interface HostCall {
+interface LoggedCall {
   readonly callId: string
   readonly name: string
   readonly agent?: { readonly id: string } | undefined
 }
 
-interface HostResult {
-  readonly additionalContexts?: readonly HostMessage[]
-}
-
-export interface HostAgent {
-  readonly id: string
-  readonly status: string
-  followup(message: object): void
-  cancel(cause: { readonly kind: string; readonly signal?: string }): void
-  whenIdle(): Promise<void>
-}
-
-export interface HostLoop {
-  list(): readonly HostAgent[]
-  prompts?(): readonly { readonly agent: HostAgent; readonly prompt: string }[]
+interface LoggedResult {
+  readonly additionalContexts?: readonly LogMessage[]
 }
 
 interface Listeners {
-  'session/event': (session: { readonly id: string }, event: HostEvent) => void
-  'tools/result': (call: HostCall, result: HostResult) => void
-  'agent/error': (event: { readonly agent: HostAgent; readonly error: unknown }) => void
+  'session/event': (session: { readonly id: string }, event: LogEvent) => void
+  'tools/result': (call: LoggedCall, result: LoggedResult) => void
+  'agent/error': (event: { readonly error: unknown }) => void
 }
 
 /** Listens to events that other packages declare. */
@@ -94,18 +81,15 @@ export function listen<Name extends keyof Listeners>(ctx: Context, name: Name, l
   ;(ctx.on as unknown as (name: Name, listener: Listeners[Name]) => void).call(ctx, name, listener)
 }
 
-/** Emits `loopguard/ready`: every row is active, work may begin. */
-export function announceReady(ctx: Context): void {
-  ;(ctx.emit as unknown as (name: string) => void).call(ctx, 'loopguard/ready')
+const REMINDER_PLUGIN = 'repeat-tool-reminder'
+const TIMEOUT_CODE = 'TOOL_TIMEOUT'
+
+/** Whether a message is a reminder of the guard, by its source. */
+export function isReminder({ source }: LogMessage): boolean {
+  return source.kind === 'plugin' && source.plugin === REMINDER_PLUGIN
 }
 
-/** The agent loop of a composition that has one. */
-export function loopOf(ctx: Context): HostLoop | undefined {
-  return ctx.get('agentLoop') as HostLoop | undefined
-}
-
-/** The entries of the invariants' configured lists that match no package, if the composition has a registry that can tell. */
-export function unmatchedInvariants(ctx: Context): readonly string[] {
-  const registry = ctx.get('invariants') as { unmatched?(): readonly string[] } | undefined
-  return registry?.unmatched?.() ?? []
+/** Whether the failure of a tool result is a timeout of the guard, by its code. */
+export function isTimeout(error: { readonly code: string } | undefined): boolean {
+  return error?.code === TIMEOUT_CODE
 }

@@ -6,9 +6,9 @@ const LOOK_AGAIN_MS = 1000
  *
  * @param running - what runs at the moment, one line each.
  * @param tell - is told once of what hangs, whenever that changes.
- * @returns ends the vigil.
+ * @returns stops it.
  */
-export function keepVigil(running: () => readonly string[], tell: (hanging: readonly string[]) => void): () => void {
+export function stayAlive(running: () => readonly string[], tell: (hanging: readonly string[]) => void): () => void {
   let timer: NodeJS.Timeout | undefined
   let told = ''
   const stay = (): void => {

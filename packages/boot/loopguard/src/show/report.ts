@@ -1,9 +1,9 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { CallBook, type CallRecord } from './call-book.ts'
-import { type HostEvent, listen } from './host.ts'
+import { listen, type LogEvent } from './log-events.ts'
+import { Printout } from './printout.ts'
 import { type Counts, Tally } from './tally.ts'
 import { escaped, type Style } from './terminal.ts'
-import { Transcript } from './transcript.ts'
 
 /** The last line of `--json`: `{"summary": …}`. */
 export interface Summary extends Counts {
@@ -19,17 +19,17 @@ export interface ReportOptions {
 
 const MAX_ARGUMENTS = 200
 
-/** What a run shows on standard output: the transcript as it happens, then the summary; as text, or as one JSON object a line. */
+/** What a run shows on standard output: the log as it is written, then the summary; as text, or as one JSON object a line. */
 export class Report {
   readonly calls: CallBook = new CallBook()
   private readonly tally = new Tally()
   private readonly options: ReportOptions
-  private readonly transcript: Transcript
+  private readonly printout: Printout
   private loggedOut = false
 
   constructor(options: ReportOptions) {
     this.options = options
-    this.transcript = new Transcript(options.style, this.calls)
+    this.printout = new Printout(options.style, this.calls)
   }
 
   attach(ctx: Context): void {
@@ -51,11 +51,11 @@ export class Report {
     write(json ? `${JSON.stringify({ summary })}\n` : this.textOf(summary))
   }
 
-  private show(agent: string, event: HostEvent): void {
+  private show(agent: string, event: LogEvent): void {
     this.tally.note(agent, event)
     this.calls.note(agent, event)
     const { json, write } = this.options
-    write(json ? `${JSON.stringify({ agent, event })}\n` : this.transcript.render(agent, event))
+    write(json ? `${JSON.stringify({ agent, event })}\n` : this.printout.render(agent, event))
   }
 
   private textOf({ reminded, ...counts }: Summary): string {

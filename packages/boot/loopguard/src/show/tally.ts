@@ -1,5 +1,4 @@
-import { isReminder, isTimeOut } from './guards.ts'
-import type { HostEvent } from './host.ts'
+import { isReminder, isTimeout, type LogEvent } from './log-events.ts'
 
 /** The numbers of a run. */
 export interface Counts {
@@ -26,7 +25,7 @@ export class Tally {
   private input = 0
   private output = 0
 
-  note(agent: string, event: HostEvent): void {
+  note(agent: string, event: LogEvent): void {
     this.agents.add(agent)
     switch (event.type) {
       case 'turn/start':
@@ -42,7 +41,7 @@ export class Tally {
         this.calls++
         return
       case 'tool/result':
-        if (isTimeOut(event.data.error)) this.timeouts++
+        if (isTimeout(event.data.error)) this.timeouts++
         return
       case 'user/message':
         if (isReminder(event.data)) this.reminders++

@@ -2,7 +2,7 @@
 export const UNLOAD_LIMIT_MS = 1000
 
 /** Whether the work settled in time. Its timer keeps the process alive meanwhile. */
-export async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
+export async function settlesWithin(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), limitMs)))
   try {

@@ -3,7 +3,7 @@ export type StopSignal = 'SIGINT' | 'SIGTERM'
 const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 }
 
 /** Waits for the signals that ask a process to stop. The first is a request; the second ends the process at once. */
-export class Interrupts {
+export class StopSignals {
   /** Settles with the first signal. */
   readonly first: Promise<StopSignal>
   private signal: StopSignal | undefined

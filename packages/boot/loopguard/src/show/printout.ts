@@ -1,6 +1,5 @@
 import type { CallBook } from './call-book.ts'
-import { isReminder, isTimeOut } from './guards.ts'
-import type { Block, EndReason, HostEvent, HostMessage } from './host.ts'
+import { type Block, type EndReason, isReminder, isTimeout, type LogEvent, type LogMessage } from './log-events.ts'
 import { escaped, type Style } from './terminal.ts'
 
 const LABEL_WIDTH = 10
@@ -14,7 +13,7 @@ type Tone = 'bold' | 'dim' | 'cyan' | 'red' | 'reminder' | 'time-out'
  * Renders the log of sessions as text. What the model reads stands there whole and unwrapped when nobody watches a terminal; on a
  * terminal it is indented, shortened and made harmless.
  */
-export class Transcript {
+export class Printout {
   private readonly style: Style
   private readonly calls: CallBook
   private speaker: string | undefined
@@ -25,7 +24,7 @@ export class Transcript {
   }
 
   /** The text for one event, with its line breaks; empty for events that say nothing to a reader. */
-  render(agent: string, event: HostEvent): string {
+  render(agent: string, event: LogEvent): string {
     const text = this.body(agent, event)
     if (text === '') return ''
     const isNew = this.speaker !== agent
@@ -34,7 +33,7 @@ export class Transcript {
     return isNew && event.type !== 'turn/start' ? `${this.heading(`${agent}, continued`)}${text}` : text
   }
 
-  private body(agent: string, event: HostEvent): string {
+  private body(agent: string, event: LogEvent): string {
     switch (event.type) {
       case 'turn/start':
         return this.heading(`${agent}, turn ${event.data.turn}`)
@@ -63,13 +62,13 @@ export class Transcript {
     return `${this.style.paint[tone](`== turn ${turn} ended: ${this.safe(endOf(reason))}`)}\n`
   }
 
-  private header({ provider, model, system, tools = [] }: Extract<HostEvent, { type: 'request/header' }>['data']): string {
+  private header({ provider, model, system, tools = [] }: Extract<LogEvent, { type: 'request/header' }>['data']): string {
     const names = tools.map(({ name }) => name).join(', ')
     const line = `${provider}/${model}${names === '' ? '' : `, tools ${names}`}`
     return this.entry('asks', line, 'dim') + (system === undefined ? '' : this.entry('system', system, 'dim'))
   }
 
-  private heard(message: HostMessage): string {
+  private heard(message: LogMessage): string {
     const text = textOf(message.content)
     const { kind, plugin } = message.source
     if (!isReminder(message)) return this.entry(kind === 'plugin' ? `plugin ${plugin ?? ''}` : kind, text, 'bold')
@@ -77,7 +76,7 @@ export class Transcript {
     return this.entry(`REMINDER${call === undefined ? '' : ` after ${call.name} [${call.callId}]`}`, text, 'reminder')
   }
 
-  private said({ content }: HostMessage, interrupted: boolean): string {
+  private said({ content }: LogMessage, interrupted: boolean): string {
     const cut = interrupted ? ' (interrupted)' : ''
     return content
       .filter(({ type }) => type === 'text' || type === 'reasoning')
@@ -87,11 +86,11 @@ export class Transcript {
       .join('')
   }
 
-  private result({ message, error }: Extract<HostEvent, { type: 'tool/result' }>['data']): string {
+  private result({ message, error }: Extract<LogEvent, { type: 'tool/result' }>['data']): string {
     const [block] = message.content
     const text = textOf(block?.content ?? [])
     const of = `[${block?.toolCallId ?? ''}]`
-    if (isTimeOut(error)) return this.entry(`TIME-OUT ${of}`, text, 'time-out')
+    if (isTimeout(error)) return this.entry(`TIME-OUT ${of}`, text, 'time-out')
     if (block?.isError !== true) return this.entry(`result ${of}`, text, 'dim')
     return this.entry(`error ${of}${error === undefined ? '' : ` ${error.code}`}`, text, 'red')
   }

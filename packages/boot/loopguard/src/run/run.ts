@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
-import { compose } from './compose.ts'
-import { ErrorLog } from './error-log.ts'
-import { announceReady, type HostAgent, loopOf, unmatchedInvariants } from './host.ts'
-import { Interrupts, type StopSignal } from './interrupts.ts'
-import { Outlet } from './outlet.ts'
-import { Report } from './report.ts'
-import type { Row } from './rows.ts'
-import { keepVigil } from './vigil.ts'
-import { UNLOAD_LIMIT_MS, within } from './within.ts'
+import { compose } from '../load/compose.ts'
+import { ErrorLog } from '../load/error-log.ts'
+import type { Row } from '../load/rows.ts'
+import { settlesWithin, UNLOAD_LIMIT_MS } from '../load/time-limit.ts'
+import { Outlet } from '../show/outlet.ts'
+import { Report } from '../show/report.ts'
+import { type Agent, announceReady, loopOf, unmatchedInvariants } from './agents.ts'
+import { stayAlive } from './stay-alive.ts'
+import { type StopSignal, StopSignals } from './stop-signals.ts'
 
 /** Exit codes of a composition that started. */
 const COMPLETED = 0
@@ -33,7 +33,7 @@ export interface RunOptions {
 export async function run({ file, rows, json, loadLimitMs }: RunOptions): Promise<number> {
   const out = new Outlet(process.stdout)
   const notes = new Outlet(process.stderr)
-  const interrupts = new Interrupts()
+  const signals = new StopSignals()
   const report = new Report({ json, style: out.style, write: (text) => out.write(text) })
   const log = new ErrorLog((text) => notes.say(text))
   let loading: Context | undefined
@@ -46,30 +46,30 @@ export async function run({ file, rows, json, loadLimitMs }: RunOptions): Promis
       report.attach(ctx)
     },
   })
-  const ctx = await Promise.race([composed, interrupts.first.then(() => undefined)])
+  const ctx = await Promise.race([composed, signals.first.then(() => undefined)])
   if (ctx === undefined) {
     composed.catch(() => {})
-    if (loading !== undefined) await within(UNLOAD_LIMIT_MS, loading.fiber.dispose())
-    return interrupts.exitCode ?? COMPLETED
+    if (loading !== undefined) await settlesWithin(UNLOAD_LIMIT_MS, loading.fiber.dispose())
+    return signals.exitCode ?? COMPLETED
   }
   // It may be meant so, but nobody should have to find out by accident that a check is not on.
   for (const entry of unmatchedInvariants(ctx)) notes.say(`invariants: ${entry} matches no package that has registered its checks\n`)
-  const endVigil = keepVigil(
+  const stopStaying = stayAlive(
     () => {
       const calls = report.calls.running()
       return calls.length > 0 ? calls : busy(ctx).map(({ id }) => `agent "${id}"`)
     },
     (hanging) => notes.say(hanging.map((line) => `${line} hangs: nothing is left that could end it, no timer and no socket\n`).join('')),
   )
-  void interrupts.first.then((signal) => cancelAll(ctx, signal, notes))
+  void signals.first.then((signal) => cancelAll(ctx, signal, notes))
   if (!start(ctx)) notes.say('nothing to do: no agent has a prompt\n')
   await quiescence(ctx)
-  endVigil()
+  stopStaying()
   report.finish()
   // From here on Node may end by itself; it must not do so with a code of its own.
-  process.exitCode = interrupts.exitCode ?? (report.failed ? NOT_COMPLETED : COMPLETED)
+  process.exitCode = signals.exitCode ?? (report.failed ? NOT_COMPLETED : COMPLETED)
   await ctx.fiber.dispose()
-  return interrupts.exitCode ?? process.exitCode
+  return signals.exitCode ?? process.exitCode
 }
 
 /** Sends the prompts of the configured agents. Whether anything runs now. */
@@ -91,7 +91,7 @@ async function quiescence(ctx: Context): Promise<void> {
   }
 }
 
-function busy(ctx: Context): HostAgent[] {
+function busy(ctx: Context): Agent[] {
   return (
     loopOf(ctx)
       ?.list()
