@@ -1,13 +1,12 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { type Bus, emitContained } from '@loopguard/cordis-internals'
-import { HarnessError, messageOf, snapshot } from '@loopguard/kit'
+import { HarnessError, messageOf, snapshot, show } from '@loopguard/kit'
 import type { LlmRuntime, SessionId, UserMessage } from '@loopguard/llm'
 import { type CancelCause, type InboxTarget, lastTurn, type Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime } from '@loopguard/tools'
 import { quietly } from './closing.ts'
 import { Driver } from './driver.ts'
 import { Inbox } from './inbox.ts'
-import { shown } from './message.ts'
 import { RequestBuilder } from './request.ts'
 import { runTurn, type TurnHost } from './turn.ts'
 import type { Agent, AgentOptions, AgentStatus, CancelOptions } from './types.ts'
@@ -75,7 +74,7 @@ export class LoopAgent implements Agent {
 
   cancel(cause: CancelCause = { kind: 'user' }, { keepInbox = false }: CancelOptions = {}): void {
     if (typeof cause?.kind !== 'string') {
-      throw new HarnessError(`agent-loop: a cancel cause must be an object with a text \`kind\`, got ${shown(cause)}`, 'BAD_CANCEL_CAUSE')
+      throw new HarnessError(`agent-loop: a cancel cause must be an object with a text \`kind\`, got ${show(cause)}`, 'BAD_CANCEL_CAUSE')
     }
     const reason = snapshot(cause, 'cause')
     // In this order, so that what a listener sends meanwhile is neither dropped nor left lying.

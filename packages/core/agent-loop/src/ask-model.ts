@@ -1,7 +1,7 @@
+import { show } from '@loopguard/kit'
 import type { Bus } from '@loopguard/cordis-internals'
 import type { LlmRuntime } from '@loopguard/llm'
 import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
-import { shown } from './message.ts'
 import { callModel, type ModelCallOutcome } from './model-call.ts'
 import type { StepPlace } from './place.ts'
 import type { RequestBuilder } from './request.ts'
@@ -44,5 +44,5 @@ export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCa
 
 function complaint(value: unknown): string | undefined {
   if (value === undefined || (value as { readonly kind?: unknown } | null)?.kind === 'retry') return undefined
-  return `returned ${shown(value)}, not { kind: 'retry' } or undefined`
+  return `returned ${show(value)}, not { kind: 'retry' } or undefined`
 }

@@ -1,5 +1,6 @@
 import { HarnessError } from '@loopguard/kit'
 import {
+  contentFault,
   failureOf,
   StreamAssembler,
   type ContentBlock,
@@ -8,7 +9,6 @@ import {
   type LlmRuntime,
   type TokenUsage,
 } from '@loopguard/llm'
-import { blockFault } from './message.ts'
 
 /** How one model call ended. */
 export type ModelCallOutcome =
@@ -51,9 +51,7 @@ function ended({ signal }: LlmRequest, assembler: StreamAssembler, failure: LlmF
 
 /** Adapters are foreign code: a call without a name, say, is a failed request, not a call. */
 function checked(content: readonly ContentBlock[]): readonly ContentBlock[] {
-  for (const [index, block] of content.entries()) {
-    const fault = blockFault(block)
-    if (fault !== undefined) throw new HarnessError(`malformed model stream: block ${index}${fault}`, 'BAD_STREAM')
-  }
+  const fault = contentFault(content, 'content')
+  if (fault !== undefined) throw new HarnessError(`malformed model stream: ${fault}`, 'BAD_STREAM')
   return content
 }

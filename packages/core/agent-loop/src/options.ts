@@ -1,10 +1,9 @@
-import { HarnessError } from '@loopguard/kit'
-import { shown } from './message.ts'
+import { HarnessError, show } from '@loopguard/kit'
 
 /** @throws HarnessError `BAD_AGENT` that names the agent, the option, what was given and what is wanted. */
 export function checkOptions(id: unknown, options: unknown): void {
   const bad = (what: string, wanted: string, value: unknown): HarnessError =>
-    new HarnessError(`agent-loop: agent ${shown(id)}: ${what} must be ${wanted}, got ${shown(value)}`, 'BAD_AGENT')
+    new HarnessError(`agent-loop: agent ${show(id)}: ${what} must be ${wanted}, got ${show(value)}`, 'BAD_AGENT')
   if (typeof options !== 'object' || options === null) throw bad('the options', 'an object', options)
   const { provider, model, system, maxTokens } = options as Readonly<Record<string, unknown>>
   for (const [name, value] of Object.entries({ id, provider, model })) {

@@ -1,11 +1,11 @@
 import type { Bus } from '@loopguard/cordis-internals'
-import { messageOf } from '@loopguard/kit'
+import { messageOf, show } from '@loopguard/kit'
 import type { MessageId, UserMessage } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, waterfall } from '@loopguard/tools'
 import { closing, quietly } from './closing.ts'
 import type { Inbox } from './inbox.ts'
-import { shown, userMessageOf } from './message.ts'
+import { userMessageOf } from './message.ts'
 import type { StepPlace } from './place.ts'
 import type { Agent, PreStepDecision } from './types.ts'
 
@@ -81,7 +81,10 @@ export function admit({ session, inbox, loggedIds }: PreStepHost, messages: read
 function complaint(value: unknown): string | undefined {
   const { kind, messages } = Object(value) as { readonly kind?: unknown; readonly messages?: unknown }
   if (kind === 'reject') return undefined
-  if (kind !== 'enter') return `returned ${shown(value)}, not { kind: 'enter', messages } or { kind: 'reject' }`
+  if (kind !== 'enter') {
+    const seen = kind === undefined ? show(value) : `the kind ${show(kind)}`
+    return `returned ${seen}, not { kind: 'enter', messages } or { kind: 'reject' }`
+  }
   try {
     userMessagesOf(messages)
     return undefined
@@ -91,6 +94,6 @@ function complaint(value: unknown): string | undefined {
 }
 
 function userMessagesOf(value: unknown): readonly UserMessage[] {
-  if (!Array.isArray(value)) throw new TypeError(`messages must be an array, got ${shown(value)}`)
+  if (!Array.isArray(value)) throw new TypeError(`messages must be an array, got ${show(value)}`)
   return value.map((message, index) => userMessageOf(message, `messages[${index}]`))
 }

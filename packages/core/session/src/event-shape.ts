@@ -1,3 +1,6 @@
+import { show } from '@loopguard/kit'
+import { messageFault } from '@loopguard/llm'
+
 type Check = (data: Readonly<Record<string, unknown>>) => string | undefined
 
 /** What this package reads of an event, by type. The rest is the writer's business. */
@@ -15,27 +18,37 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['inbox/removed', (data) => ids(data['ids'])],
 ])
 
-/**
- * Why an event of a known type cannot be read again, if it cannot. Appending and loading ask the same question, so whatever was
- * committed can be loaded.
- */
+/** The message that an event holds, whole: asked of an append alone, since a load takes what an earlier version wrote. */
+const MESSAGES: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['user/message', (data) => messageFault(data, 'user', 'data')],
+  ['assistant/message', (data) => messageFault(data['message'], 'assistant', 'data.message')],
+  ['tool/result', (data) => messageFault(data['message'], 'user', 'data.message')],
+  ['inbox/queued', (data) => messageFault(data['message'], 'user', 'data.message')],
+])
+
+/** Why an event cannot be appended, if it cannot. It asks all that a load asks, so what was committed can be loaded. */
+export function faultOfAppend(type: string, data: unknown, seq: number): string | undefined {
+  return faultOfEvent(type, data, seq) ?? MESSAGES.get(type)?.(data as Readonly<Record<string, unknown>>)
+}
+
+/** Why an event of a known type cannot be read again, if it cannot. */
 export function faultOfEvent(type: string, data: unknown, seq: number): string | undefined {
   if ((type === 'session/start') !== (seq === 0))
     return seq === 0 ? 'the first event must be session/start' : 'session/start must come first'
   const check = CHECKS.get(type)
   if (check === undefined) return undefined
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return `data must be an object, got ${shown(data)}`
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return `data must be an object, got ${show(data)}`
   return check(data as Readonly<Record<string, unknown>>)
 }
 
 function natural(data: Readonly<Record<string, unknown>>, key: string): string | undefined {
   const value = data[key]
   if (Number.isSafeInteger(value) && (value as number) >= 1) return undefined
-  return `data.${key} must be an integer >= 1, got ${shown(value)}`
+  return `data.${key} must be an integer >= 1, got ${show(value)}`
 }
 
 function text(data: Readonly<Record<string, unknown>>, key: string): string | undefined {
-  return typeof data[key] === 'string' ? undefined : `data.${key} must be text, got ${shown(data[key])}`
+  return typeof data[key] === 'string' ? undefined : `data.${key} must be text, got ${show(data[key])}`
 }
 
 function place(data: Readonly<Record<string, unknown>>): string | undefined {
@@ -44,8 +57,8 @@ function place(data: Readonly<Record<string, unknown>>): string | undefined {
 
 function message(value: unknown, path: string, role: string): string | undefined {
   const { id, role: actual, content } = (value ?? {}) as { id?: unknown; role?: unknown; content?: unknown }
-  if (typeof id !== 'string' || actual !== role) return `${path} must be a message of role "${role}" with an id, got ${shown(value)}`
-  return Array.isArray(content) ? undefined : `${path}.content must be a list of blocks, got ${shown(content)}`
+  if (typeof id !== 'string' || actual !== role) return `${path} must be a message of role "${role}" with an id, got ${show(value)}`
+  return Array.isArray(content) ? undefined : `${path}.content must be a list of blocks, got ${show(content)}`
 }
 
 function result(value: unknown): string | undefined {
@@ -54,13 +67,9 @@ function result(value: unknown): string | undefined {
 }
 
 function target(value: unknown): string | undefined {
-  return value === 'next-step' || value === 'next-turn' ? undefined : `data.target must be next-step or next-turn, got ${shown(value)}`
+  return value === 'next-step' || value === 'next-turn' ? undefined : `data.target must be next-step or next-turn, got ${show(value)}`
 }
 
 function ids(value: unknown): string | undefined {
-  return Array.isArray(value) ? undefined : `data.ids must be a list, got ${shown(value)}`
-}
-
-function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? String(value)).slice(0, 100)
+  return Array.isArray(value) ? undefined : `data.ids must be a list, got ${show(value)}`
 }

@@ -2,7 +2,7 @@ import { type Bus, resolveContained } from '@loopguard/cordis-internals'
 import { HarnessError, snapshot } from '@loopguard/kit'
 import type { Message, SessionId } from '@loopguard/llm'
 import type { SessionEvent, SessionEventMap, SessionEventType } from './events.ts'
-import { faultOfEvent } from './event-shape.ts'
+import { faultOfAppend } from './event-shape.ts'
 import { messagesOf } from './views.ts'
 
 /** Where a session's events go besides memory. Every failure is a HarnessError, and leaves nothing half done. */
@@ -70,7 +70,7 @@ export class Session {
         'APPEND_WHILE_JUDGED',
       )
     }
-    const fault = faultOfEvent(type, copy, this.log.length)
+    const fault = faultOfAppend(type, copy, this.log.length)
     if (fault !== undefined) throw new HarnessError(`session "${this.id}": "${type}": ${fault}`, 'BAD_EVENT')
     const event = Object.freeze({ seq: this.log.length, time: Date.now(), type, data: copy }) as SessionEvent
     const line = sink?.encode(event)

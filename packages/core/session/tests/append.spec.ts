@@ -57,15 +57,22 @@ it.each([
   ['turn/start', { turn: 0 }, 'data.turn must be an integer >= 1, got 0'],
   ['turn/start', null, 'data must be an object, got null'],
   ['step/start', { turn: 1 }, 'data.step must be an integer >= 1, got undefined'],
-  ['user/message', { text: 'hi' }, 'data must be a message of role "user" with an id, got {"text":"hi"}'],
+  ['user/message', { text: 'hi' }, 'data must be a message of role "user" with an id, got an object'],
   ['user/message', { id: 'm', role: 'user', content: 'hi' }, 'data.content must be a list of blocks, got "hi"'],
   ['assistant/message', { turn: 1, step: 1 }, 'data.message must be a message of role "assistant" with an id, got undefined'],
   ['tool/call', { turn: 1, step: 1 }, 'data.callId must be text, got undefined'],
   ['tool/result', { turn: 1, step: 1, message: { id: 'm', role: 'user', content: [] } }, 'data.message.source must name a callId'],
+  ['user/message', { id: '', role: 'user', content: [], source: { kind: 'user' } }, 'data.id must be non-empty text, got ""'],
+  ['user/message', { id: 'm', role: 'user', content: [] }, 'data.source must have a kind, got undefined'],
+  [
+    'inbox/queued',
+    { target: 'next-step', message: { id: 'm', role: 'user', content: [{ type: 'text' }], source: { kind: 'user' } } },
+    'data.message.content[0].text must be text, got undefined',
+  ],
   ['inbox/queued', { target: 'later' }, 'data.target must be next-step or next-turn, got "later"'],
   ['inbox/removed', { ids: 'm' }, 'data.ids must be a list, got "m"'],
   ['session/start', { version: 1, id: 'a' }, 'session/start must come first'],
-])('refuses a %s that a load would refuse: %j', async (type, data, message) => {
+])('refuses a %s that is malformed: %j', async (type, data, message) => {
   const session = (await storeIn()).create('a')
   const error = thrownBy(() => session.append(type as 'test/note', data))
   expect([error.code, error.message]).toEqual(['BAD_EVENT', `session "a": "${type}": ${message}`])

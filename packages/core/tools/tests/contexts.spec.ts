@@ -58,7 +58,8 @@ describe('what a body defers', () => {
     ['text', 'message must be a user message, got "text"'],
     [undefined, 'message is undefined'],
     [{ id: 'a', role: 'assistant', content: [], source: { kind: 'user' } }, 'message.role must be "user", got "assistant"'],
-    [{ id: 5, role: 'user', content: [], source: { kind: 'user' } }, 'message.id must be text, got 5'],
+    [{ id: 5, role: 'user', content: [], source: { kind: 'user' } }, 'message.id must be non-empty text, got 5'],
+    [{ id: '', role: 'user', content: [], source: { kind: 'user' } }, 'message.id must be non-empty text, got ""'],
     [{ id: 'a', role: 'user', content: [] }, 'message.source must have a kind, got undefined'],
     [
       { id: 'a', role: 'user', content: 'text', source: { kind: 'user' } },
