@@ -13,6 +13,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   invariants: 'packages/runtime-diagnostics/invariants',
   testkit: 'packages/test-support/testkit',
   loopguard: 'packages/boot/loopguard',
+  todo: 'packages/work/todo',
 }
 
 /** Constants that look like a code of ours: codes of Node and of the YAML parser, and variables of the environment. */
