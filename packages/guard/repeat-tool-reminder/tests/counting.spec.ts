@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { Context } from '@deepseek-ai/cordis'
 import { createHarness, fakeClock, gate } from '@loopguard/testkit'
 import * as timeoutPolicy from '@loopguard/timeout-policy'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { execute, heard, pluginMessage, play, stage, CALLS, textOf, isReminder } from './stage.ts'
+import { execute, heard, pluginMessage, play, postExecute, stage, CALLS, textOf, isReminder } from './stage.ts'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 
 // A busy machine takes its time.
@@ -121,6 +122,21 @@ describe('traces, as the log tells them', () => {
     60_000,
   )
 
+  it('calls too large to be written out stay apart, though a key of one is the digest of nothing', async () => {
+    const { ctx } = await open({ thresholds: [2] })
+    const agent = {}
+    // One object in two places, in an object in two places, and so on: two million, written out.
+    const large = (): unknown => Array.from({ length: 20 }).reduce<unknown>((part) => ({ left: part, right: [part] }), 0)
+    const digest = createHash('sha256').digest('base64url')
+    const made: boolean[] = []
+    for (const part of [[[], 1], { [digest]: 1 }, ['object', [], 1], ['object', [], 1]]) {
+      const exec = { name: 'look', arguments: [part, large()], agent }
+      const decision = await postExecute(ctx, exec, {}, async () => ({ kind: 'accept' }))
+      made.push((decision.additionalContexts ?? []).length > 0)
+    }
+    expect(made).toEqual([false, false, false, true])
+  })
+
   it('a tool name with a line break is matched by a star', async () => {
     const harness = await open({ exclude: ['*'] })
     const agent = harness.agent()
@@ -150,6 +166,27 @@ describe('agents', () => {
     await play(harness, child, 'A')
     await play(harness, parent, 'A', 'P')
     expect([heard(parent), heard(child)]).toEqual(['A A A !', 'A'])
+  })
+
+  it('one that follows another of its id starts afresh', async () => {
+    const harness = await open()
+    const gone = harness.agent({ id: 'again' })
+    await play(harness, gone, 'A A')
+    await gone.dispose()
+    const next = harness.agent({ id: 'again' })
+    await play(harness, next, 'A A', 'P')
+    expect(heard(next)).toBe('A A')
+  })
+
+  it('two of one id, which another host may have, share no chain', async () => {
+    const { ctx } = await open({ thresholds: [2] })
+    const [one, two] = [{ id: 'same' }, { id: 'same' }]
+    const made: boolean[] = []
+    for (const agent of [one, two, one, two]) {
+      const decision = await postExecute(ctx, { ...CALLS.A, agent }, {}, async () => ({ kind: 'accept' }))
+      made.push((decision.additionalContexts ?? []).length > 0)
+    }
+    expect(made).toEqual([false, false, true, true])
   })
 
   it('a call without an agent, and one that another call encloses, is not seen', async () => {
