@@ -1,6 +1,9 @@
 /** What follows an upstream signal. */
 export interface Follower {
-  /** The upstream has aborted. Called once at most, and never after {@link unfollow}. */
+  /**
+   * The upstream has aborted. Called once at most, and never after {@link unfollow}. A throw is uncaught, like that of a listener on the
+   * signal, and keeps no other follower from hearing.
+   */
   abort(reason: unknown): void
 }
 
@@ -38,6 +41,12 @@ function tell(this: AbortSignal): void {
   // The live set: a member that leaves while its siblings are told is not told.
   for (const member of followers) {
     unfollow(this, member)
-    member.abort(this.reason)
+    try {
+      member.abort(this.reason)
+    } catch (thrown) {
+      queueMicrotask(() => {
+        throw thrown
+      })
+    }
   }
 }

@@ -1,4 +1,5 @@
-import { deadline, timeoutOf, TimeoutReason } from '@loopguard/timeout'
+import { getEventListeners } from 'node:events'
+import { deadline, idleWatchdog, timeoutOf, TimeoutReason } from '@loopguard/timeout'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 beforeEach(() => vi.useFakeTimers())
@@ -128,6 +129,43 @@ describe('the first cause wins and stays', () => {
       expect(late.signal.reason).toBe(reason)
     },
   )
+
+  it('nothing of it is left by the time the listeners of its signal hear of it', () => {
+    const upstream = new AbortController()
+    const left = (): number[] => [vi.getTimerCount(), getEventListeners(upstream.signal, 'abort').length]
+    const seen: number[][] = []
+    using expired = deadline(upstream.signal, 40, 'LATE')
+    expired.signal.addEventListener('abort', () => seen.push(left()))
+    vi.advanceTimersByTime(40)
+    using cancelled = deadline(upstream.signal, 50, 'LATE')
+    cancelled.signal.addEventListener('abort', () => seen.push(left()))
+    upstream.abort('stop')
+    expect(seen).toEqual([
+      [0, 0],
+      [0, 0],
+    ])
+  })
+
+  it('an upstream of another class, as a polyfill has, is followed, and let go of', () => {
+    class ForeignSignal extends EventTarget {
+      aborted = false
+      reason: unknown
+      abort(reason: unknown): void {
+        Object.assign(this, { aborted: true, reason })
+        this.dispatchEvent(new Event('abort'))
+      }
+    }
+    const upstream = new ForeignSignal()
+    using limit = deadline(upstream as never, 50, 'LATE')
+    using watch = idleWatchdog(upstream as never, 50, 'IDLE')
+    const left = deadline(upstream as never, 50, 'LATE')
+    left[Symbol.dispose]()
+    upstream.abort('stop')
+    expect([limit, watch, left].map(({ signal }) => signal.reason as unknown)).toEqual(['stop', 'stop', undefined])
+    expect(getEventListeners(upstream, 'abort')).toHaveLength(0)
+    using late = deadline(upstream as never, 50, 'LATE')
+    expect(late.signal.reason).toBe('stop')
+  })
 
   it('an abort without a reason passes the upstream AbortError through', () => {
     const upstream = new AbortController()

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import { setImmediate as macrotask } from 'node:timers/promises'
 import { deadline, follow, unfollow, type Follower } from '@loopguard/timeout'
 import { expect, it } from 'vitest'
 
@@ -36,6 +37,38 @@ it('each is told once, in the order in which they came, with the reason; one tha
   ])
 })
 
+it('each is told once, also when one dispatches the event again while it is told', () => {
+  const controller = new AbortController()
+  const told: string[] = []
+  for (const name of ['first', 'second', 'third']) {
+    follow(controller.signal, { abort: () => (told.push(name), controller.signal.dispatchEvent(new Event('abort'))) })
+  }
+  controller.abort('why')
+  expect(told.toSorted()).toEqual(['first', 'second', 'third'])
+  expect(listeners(controller.signal)).toBe(0)
+})
+
+it('one that throws is uncaught, like a listener, and keeps no other from hearing: neither followers nor deadlines', async () => {
+  const controller = new AbortController()
+  const { signal } = controller
+  const told: string[] = []
+  const broken = (name: string): Follower => ({
+    abort: () => {
+      told.push(name)
+      throw new Error(`${name} is broken`)
+    },
+  })
+  follow(signal, broken('first'))
+  follow(signal, { abort: () => told.push('second') })
+  follow(signal, broken('third'))
+  using limit = deadline(signal, 60_000, 'LATE')
+  const uncaught = await uncaughtIn(() => controller.abort('why'))
+  expect(told).toEqual(['first', 'second', 'third'])
+  expect(limit.signal.reason).toBe('why')
+  expect(uncaught.map(String)).toEqual(['Error: first is broken', 'Error: third is broken'])
+  expect(listeners(signal)).toBe(0)
+})
+
 it('leaving twice, or without having come, does nothing', () => {
   const { signal } = new AbortController()
   const follower: Follower = { abort: () => {} }
@@ -45,3 +78,19 @@ it('leaving twice, or without having come, does nothing', () => {
   unfollow(signal, follower)
   expect(listeners(signal)).toBe(0)
 })
+
+/** What is thrown where no one can catch it. The test runner, which listens for that, does not hear of it. */
+async function uncaughtIn(work: () => void): Promise<unknown[]> {
+  const uncaught: unknown[] = []
+  const others = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException')
+  process.on('uncaughtException', (thrown) => uncaught.push(thrown))
+  try {
+    work()
+    await macrotask()
+  } finally {
+    process.removeAllListeners('uncaughtException')
+    for (const listener of others) process.on('uncaughtException', listener)
+  }
+  return uncaught
+}
