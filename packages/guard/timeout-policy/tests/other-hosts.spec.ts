@@ -134,13 +134,15 @@ describe('in a host that only has the waterfall', () => {
     },
   )
 
-  it('another definition with an unusable budget is reported for itself', async () => {
+  it('another definition with an unusable budget is reported for itself, also under the same name', async () => {
     OtherTools.budgets = () => ({ timeoutMs: NaN })
     await call(done).result
     await call(done, undefined, '%s\nname').result
+    await call(done).result
     expect(logged).toEqual([
       'error timeout-policy: tool "slow": timeoutMs must be a positive number, got NaN; it runs without a deadline',
       'error timeout-policy: tool "%s\\nname": timeoutMs must be a positive number, got NaN; it runs without a deadline',
+      'error timeout-policy: tool "slow": timeoutMs must be a positive number, got NaN; it runs without a deadline',
     ])
   })
 
