@@ -1,5 +1,5 @@
 import { createUserMessage, type UserMessage } from '@loopguard/llm'
-import type { ToolExecutionResult, ToolRunContext } from '@loopguard/tools'
+import type { ToolDefinition, ToolExecutionResult, ToolRunContext } from '@loopguard/tools'
 import { describe, expect, it } from 'vitest'
 import { bogus, codeOf, context, contextsOf, Host, said, unfrozen } from './support.ts'
 
@@ -81,6 +81,30 @@ describe('what a body defers', () => {
     expect(result).toEqual({ isError: false, content: [{ type: 'text', text: 'done' }] })
   })
 
+  it.each<[string, ToolDefinition['execute'], string | undefined]>([
+    ['throws', () => Promise.reject(new Error('broken')), undefined],
+    ['answers with what is no output', () => bogus(42), 'INVALID_TOOL_OUTPUT'],
+  ])('after it has failed is refused as well, when the body %s', async (_title, ends, code) => {
+    let kept!: ToolRunContext
+    const host = await Host.start((args, exec) => ((kept = exec), ends(args, exec)))
+    const refused = expect.objectContaining({ code: 'CALL_FINISHED' }) as Error
+    const late = (): void => {
+      expect(() => kept.deferContext(context('late'))).toThrow(refused)
+      expect(() => kept.concludeTurn()).toThrow(refused)
+    }
+    const seen: unknown[] = []
+    host.ctx.on('tools/execute', async (_exec, next) => {
+      const result = await next()
+      seen.push([codeOf(result), contextsOf(result)])
+      late()
+      return { isError: false, content: [] }
+    })
+    const result = await host.call()
+    late()
+    expect(seen).toEqual([[code, []]])
+    expect(result).toEqual({ isError: false, content: [] })
+  })
+
   it('of an attempt that is over does not slip into the next one', async () => {
     const kept: ToolRunContext[] = []
     const host = await Host.start((_args, exec) => {
@@ -90,7 +114,8 @@ describe('what a body defers', () => {
       return 'done'
     })
     retryOnce(host)
-    expect(contextsOf(await host.call())).toEqual([])
+    const result = await host.call()
+    expect([said(result), contextsOf(result)]).toEqual(['done', []])
   })
 })
 

@@ -138,6 +138,25 @@ describe('a listener that is registered through an agent', () => {
     expect(heard).toHaveLength(2)
   })
 
+  it('does not hear the calls of another agent of the same id, which sees none of its tools and guards', async () => {
+    const heard: string[] = []
+    ann.ctx.on('tools/pre-execute', (_exec, next) => (heard.push('pre'), next()))
+    ann.ctx.on('tools/execute', (_exec, next) => (heard.push('execute'), next()))
+    ann.ctx.on('tools/post-execute', (_exec, _result, next) => (heard.push('post'), next()))
+    ann.ctx.on('tools/result', () => void heard.push('result'))
+    ann.ctx.tools.guard(() => bogus(void heard.push('guard')))
+    host.tool({ name: 'own' }, ann.ctx)
+    const twin = await host.agent('ann')
+    await host.call({ agent: twin })
+    expect(heard).toEqual([])
+    expect(names(twin)).toEqual(['echo'])
+    host.tool({ name: 'own', execute: () => "the twin's" }, twin.ctx)
+    expect(said(await host.call({ name: 'own', agent: twin }))).toBe("the twin's")
+    expect(heard).toEqual([])
+    expect(said(await host.call({ name: 'own', agent: ann }))).toBe('done')
+    expect(heard).toEqual(['pre', 'guard', 'execute', 'post', 'result'])
+  })
+
   it('hears everybody when it asks Cordis to', async () => {
     const heard: string[] = []
     ann.ctx.on('tools/execute', (_exec, next) => (heard.push('global'), next()), { global: true })

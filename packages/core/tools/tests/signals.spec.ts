@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { gate } from '@loopguard/testkit'
+import { TimeoutReason } from '@loopguard/timeout'
 import { describe, expect, it } from 'vitest'
 import { bogus, codeOf, Host, said } from './support.ts'
 
@@ -166,6 +167,29 @@ describe('the signal of the body', () => {
   })
 })
 
+it.each(['caller', 'wrapper'] as const)('the signal of the %s may be of another class, as a polyfill has', async (whose) => {
+  class ForeignSignal extends EventTarget {
+    aborted = false
+    reason: unknown
+    abort(reason: unknown): void {
+      Object.assign(this, { aborted: true, reason })
+      this.dispatchEvent(new Event('abort'))
+    }
+  }
+  const foreign = new ForeignSignal()
+  const host = await Host.start((_args, exec) => {
+    const { signal } = exec
+    foreign.abort('enough')
+    throw new Error(`${signal.aborted} ${String(signal.reason)}`)
+  })
+  host.ctx.on('tools/execute', (exec, next) => {
+    exec.signal = whose === 'wrapper' ? bogus(foreign) : new AbortController().signal
+    return next()
+  })
+  expect(said(await host.call(whose === 'caller' ? { signal: bogus(foreign) } : {}))).toBe('Error: true enough')
+  expect(getEventListeners(foreign, 'abort')).toEqual([])
+})
+
 it('a forged abort event on the signal of the caller cancels nothing', async () => {
   const caller = new AbortController()
   const host = await Host.start(async (_args, { signal }) => {
@@ -235,6 +259,41 @@ describe('exec.signal', () => {
     await host.call({ signal: caller.signal })
     expect(refused).toBe(true)
     expect(seen).toBe(caller.signal)
+  })
+
+  it('that a wrapper left in place stays until what that wrapper started has settled, then it is the one before', async () => {
+    const caller = new AbortController()
+    const own = new AbortController().signal
+    const released = gate()
+    const seen: [string, AbortSignal][] = []
+    const host = await Host.start((_args, exec) => (seen.push(['body', exec.signal]), 'done'))
+    host.ctx.on('tools/execute', async (exec, next) => {
+      const result = await next()
+      seen.push(['outside', exec.signal])
+      return result
+    })
+    host.ctx.on('tools/execute', async (exec, next) => {
+      exec.signal = own
+      void next()
+      return { isError: false, content: [] }
+    })
+    host.ctx.on('tools/execute', async (exec, next) => {
+      await released.opened
+      seen.push(['inside', exec.signal])
+      const result = await next()
+      seen.push(['inside', exec.signal])
+      return result
+    })
+    const running = host.call({ signal: caller.signal })
+    await new Promise(setImmediate)
+    released.open()
+    await running
+    expect(seen.map(([place, signal]) => [place, signal === own, signal === caller.signal])).toEqual([
+      ['inside', true, false],
+      ['body', false, false],
+      ['inside', true, false],
+      ['outside', false, true],
+    ])
   })
 
   it('left in place by a wrapper that failed is not what its next attempt finds', async () => {
@@ -355,6 +414,27 @@ describe('a cancel', () => {
       throw new Error('halfway')
     })
     expect(said(await host.call({ signal: caller.signal }))).toBe('Error: halfway')
+  })
+
+  it.each([
+    ['a deadline of its own', new TimeoutReason('OWN', 5), 'OWN after 5ms', { name: 'TimeoutReason', code: 'OWN' }],
+    ['a value without a message', 7, '7', undefined],
+  ])('leaves a body that throws %s its own failure', async (_title, thrown, message, info) => {
+    const caller = new AbortController()
+    const host = await Host.start(() => {
+      caller.abort({ kind: 'user' })
+      throw thrown
+    })
+    expect(await host.call({ signal: caller.signal })).toMatchObject({ error: { message, ...(info !== undefined && { info }) } })
+  })
+
+  it('whose reason is a deadline further out, thrown by the body, is an abort', async () => {
+    const caller = new AbortController()
+    const host = await Host.start((_args, { signal }) => {
+      caller.abort(new TimeoutReason('OUTER', 5))
+      throw signal.reason
+    })
+    expect(codeOf(await host.call({ signal: caller.signal }))).toBe('ABORTED')
   })
 
   it.each([[{ kind: 'user' }], [0], [null]])('whose reason %j, thrown by the body, has no message to show, is an abort', async (reason) => {
