@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isErrno, writeFailed } from './failures.ts'
 import { describeSelf, type Holder, isRunning, readHolder } from './holder.ts'
+import { removeLitter } from './litter.ts'
 
 export interface Lock {
   /** Gives it back. Never throws. */
@@ -36,7 +37,7 @@ export function sweepBeside(path: string): void {
   try {
     for (const name of readdirSync(dirname(path))) {
       const [, pid] = name.startsWith(`${basename(path)}.`) ? (BESIDE.exec(name) ?? []) : []
-      if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(dirname(path), name), { force: true })
+      if (pid !== undefined && !isRunning(Number(pid))) removeLitter(join(dirname(path), name))
     }
   } catch {
     // Litter is no reason to refuse a session.
@@ -56,7 +57,8 @@ function place(path: string, token: string): boolean {
   } catch (cause) {
     throw writeFailed(`the lock ${path}`, cause)
   } finally {
-    rmSync(beside, { force: true })
+    // Once the lock is there, nothing may keep its taker from holding it.
+    removeLitter(beside)
   }
 }
 

@@ -81,9 +81,16 @@ function openAt(file: string, size: number): OpenFile {
     truncateSync(file, size)
     return { path: file, fd, size }
   } catch (cause) {
-    if (fd !== undefined) closeSync(fd)
+    if (fd !== undefined) closeUnused(fd)
     throw writeFailed(file, cause)
   }
+}
+
+/** Nothing was written by it: there is nothing that its closing could lose. */
+function closeUnused(fd: number): void {
+  try {
+    closeSync(fd)
+  } catch {}
 }
 
 /** How the first line of every log begins. */

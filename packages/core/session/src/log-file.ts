@@ -1,8 +1,9 @@
-import { closeSync, ftruncateSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, writeSync } from 'node:fs'
 import type { HarnessError } from '@loopguard/kit'
 import type { SessionEvent } from './events.ts'
 import { writeFailed } from './failures.ts'
 import { encodeLine } from './line.ts'
+import { removeLitter } from './litter.ts'
 import type { Lock } from './lock.ts'
 import type { EventSink } from './session.ts'
 
@@ -47,7 +48,7 @@ export class LogFile implements EventSink {
   }
 
   /**
-   * A log that holds nothing leaves no file.
+   * A log that holds nothing leaves no file, unless the system refuses to remove it: an empty file is no session, its id stays free.
    * @throws HarnessError `SESSION_WRITE_FAILED` when the system tells only now that it lost something; all is released then too.
    */
   close(): void {
@@ -56,7 +57,8 @@ export class LogFile implements EventSink {
     } catch (cause) {
       if (this.broken === undefined) throw writeFailed(this.path, cause)
     } finally {
-      if (this.size === 0) rmSync(this.path, { force: true })
+      // Under the lock: after it, the file could be another's.
+      if (this.size === 0) removeLitter(this.path)
       this.lock.release()
     }
   }

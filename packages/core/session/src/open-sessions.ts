@@ -59,7 +59,7 @@ export class OpenSessions {
     if (failures.length > 0) throw failures[0]
   }
 
-  /** Listed before its first event, so that a listener finds it; whatever refuses that event undoes it all. */
+  /** Listed before its first event, so that a listener finds it; a refusal of that event undoes it all, and is what the caller hears. */
   private start(id: SessionId, parts: Omit<SessionParts, 'bus' | 'onClose'>, begin: (session: Session) => void): Session {
     const session = new Session(id, { ...parts, bus: this.bus, onClose: () => this.sessions.delete(id) })
     this.sessions.set(id, session)
@@ -67,7 +67,7 @@ export class OpenSessions {
       begin(session)
       return session
     } catch (refused) {
-      session.close()
+      closeUnheard(session)
       throw refused
     }
   }
@@ -75,4 +75,11 @@ export class OpenSessions {
   private assertOpen(id: SessionId): void {
     if (this.isClosed) throw new HarnessError(`session "${id}": the session store is unloaded`, 'SESSION_STORE_CLOSED')
   }
+}
+
+/** All is released, also when the closing fails: what went wrong first is what counts. */
+function closeUnheard(session: Session): void {
+  try {
+    session.close()
+  } catch {}
 }
