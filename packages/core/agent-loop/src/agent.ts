@@ -106,6 +106,7 @@ export class LoopAgent implements Agent {
 
   /** Last part of the disposal. */
   depart(): void {
+    quietly(() => this.inbox.settle())
     this.contain(() => this.session.close())
     this.emit('agent/disposed', { agent: this })
     this.leave()

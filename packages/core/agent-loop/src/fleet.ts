@@ -5,6 +5,7 @@ import type { LlmRuntime, SessionId } from '@loopguard/llm'
 import type { Session, SessionStore } from '@loopguard/session'
 import { agentOf, scopeTo, type ToolRuntime } from '@loopguard/tools'
 import { LoopAgent } from './agent.ts'
+import { quietly } from './closing.ts'
 import { checkOptions } from './options.ts'
 import type { Agent, AgentOptions } from './types.ts'
 
@@ -52,7 +53,7 @@ export class Fleet {
     try {
       return this.create(owner, id, options, session)
     } catch (error) {
-      session.close()
+      quietly(() => session.close())
       throw error
     }
   }
@@ -80,7 +81,7 @@ export class Fleet {
       this.own(agent, released)
       return agent
     } catch (error) {
-      session.close()
+      quietly(() => session.close())
       throw error
     }
   }

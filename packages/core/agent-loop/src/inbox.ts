@@ -1,11 +1,13 @@
 import type { MessageId, UserMessage } from '@loopguard/llm'
-import { type InboxTarget, pendingInbox, type Session } from '@loopguard/session'
+import { type InboxTarget, pendingInbox, type Session, type SessionEventMap } from '@loopguard/session'
+import { quietly } from './closing.ts'
 import { userMessageOf } from './message.ts'
 import type { InboxView } from './types.ts'
 
 /**
  * The two queues of an agent, in memory and in the log. A message leaves once: claimed by a step, or discarded. A claim is logged
- * only after what it let in stands in the log, so that a process killed in between still finds the message pending.
+ * only after what it let in stands in the log, so that a process killed in between still finds the message pending. A removal that
+ * the log refuses is owed to it: nothing is queued before it is logged, or a resume would deliver what has left already.
  */
 export class Inbox implements InboxView {
   readonly nextStep: UserMessage[]
@@ -14,6 +16,7 @@ export class Inbox implements InboxView {
   /** The step that claimed has entered: a cancel no longer reaches the claim. */
   private entered = false
   private readonly queued: Set<MessageId>
+  private readonly owed: SessionEventMap['inbox/removed'][] = []
   private readonly session: Session
 
   constructor(session: Session) {
@@ -32,6 +35,7 @@ export class Inbox implements InboxView {
   queue(target: InboxTarget, input: UserMessage): void {
     const message = userMessageOf(input)
     if (this.queued.has(message.id)) return
+    this.settle()
     const queue = target === 'next-step' ? this.nextStep : this.nextTurn
     // In memory first: a listener of the append may queue more, and the order of the log is the order of the queue.
     queue.push(message)
@@ -78,6 +82,18 @@ export class Inbox implements InboxView {
     this.remove([...claimed, ...waiting], 'discarded')
   }
 
+  /** Logs the removals that are owed. @throws what the append throws; the rest is owed on. */
+  settle(): void {
+    for (let removal = this.owed.shift(); removal !== undefined; removal = this.owed.shift()) {
+      try {
+        this.session.append('inbox/removed', removal)
+      } catch (refused) {
+        this.owed.unshift(removal)
+        throw refused
+      }
+    }
+  }
+
   private takeClaim(): typeof this.claimed {
     const { claimed } = this
     this.claimed = []
@@ -89,6 +105,13 @@ export class Inbox implements InboxView {
     if (entries.length === 0) return
     const ids = entries.map(({ message }) => message.id)
     for (const id of ids) this.queued.delete(id)
-    this.session.append('inbox/removed', { ids, cause })
+    this.owed.push({ ids, cause })
+    try {
+      this.settle()
+    } catch (refused) {
+      // The log takes nothing while it judges another event; that is over in a moment.
+      queueMicrotask(() => quietly(() => this.settle()))
+      throw refused
+    }
   }
 }

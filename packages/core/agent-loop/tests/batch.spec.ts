@@ -5,6 +5,7 @@ import type { SessionEvent } from '@loopguard/session'
 import { createHarness, gate, userMessage } from '@loopguard/testkit'
 import { story } from './support/story.ts'
 import { gatedTool, tool } from './support/tools.ts'
+import { veto } from './support/veto.ts'
 
 const calls = (...names: readonly string[]) => ({ calls: names.map((name) => ({ name, arguments: {} })) })
 const note = (words: string): UserMessage => createUserMessage({ content: [text(words)], source: { kind: 'plugin', plugin: 'note' } })
@@ -347,14 +348,6 @@ describe('contexts', () => {
 })
 
 describe('a log that refuses an event of a batch', () => {
-  /** A companion that vetoes once. */
-  const veto = (ctx: Context, is: (event: SessionEvent) => boolean) => {
-    let left = 1
-    ctx.on('internal/dispatch', (_mode, name, [, event]) => {
-      if (name === 'session/event' && is(event as SessionEvent) && left-- > 0) throw Object.assign(new Error('vetoed'), { code: 'VETO' })
-    })
-  }
-
   it('a refused tool/call starts nothing, and every call is answered', async () => {
     const ran: string[] = []
     await using harness = await createHarness({
@@ -408,6 +401,61 @@ describe('a log that refuses an event of a batch', () => {
       'user about call_3',
     ])
     expect(story(agent.session).slice(-2)).toEqual(['end 1.1', 'end 1 error VETO'])
+  })
+
+  it('of several refusals the first one ends the turn', async () => {
+    const slow = gatedTool('slow', safe)
+    await using harness = await createHarness({ script: [calls('slow', 'slow')], tools: [slow.definition] })
+    for (const [callId, code] of [
+      ['call_1', 'FIRST'],
+      ['call_2', 'SECOND'],
+    ] as const) {
+      veto(harness.ctx, (event) => event.type === 'tool/result' && event.data.message.source.callId === callId, { code })
+    }
+    veto(harness.ctx, ({ type }) => type === 'step/end', { code: 'THIRD' })
+    const agent = harness.agent()
+    agent.followup(userMessage('go'))
+    await slow.begun('call_2').opened
+    for (const id of ['call_1', 'call_2']) slow.release(id).open()
+    await agent.whenIdle()
+    expect(story(agent.session).slice(-5)).toEqual([
+      'call call_2',
+      'result call_1 failed TOOL_OUTCOME_UNKNOWN',
+      'result call_2 failed TOOL_OUTCOME_UNKNOWN',
+      'end 1.1',
+      'end 1 error FIRST',
+    ])
+  })
+
+  it('a refused context is not taken for one that stands in the log: the next result that carries it brings it in', async () => {
+    const shared = note('shared')
+    await using harness = await createHarness({
+      script: [calls('look'), calls('look'), { text: 'seen' }],
+      tools: [tool('look', (_args, exec) => (exec.deferContext(shared), 'ok'))],
+    })
+    veto(harness.ctx, (event) => event.type === 'user/message' && event.data.id === shared.id)
+    const agent = harness.agent()
+    await harness.say(agent, 'go')
+    expect(story(agent.session).slice(-3)).toEqual(['result call_1: ok', 'end 1.1', 'end 1 error VETO'])
+    await harness.say(agent, 'again')
+    expect(story(agent.session).slice(-6)).toEqual(
+      ['result call_2: ok', 'user shared', 'end 2.1', 'step 2.2', 'model seen', 'end 2.2', 'end 2 completed'].slice(-6),
+    )
+  })
+
+  it('nor is a message that was refused when it was to enter', async () => {
+    const sent = userMessage('go')
+    await using harness = await createHarness({
+      script: [calls('look'), { text: 'seen' }],
+      tools: [tool('look', (_args, exec) => (exec.deferContext(sent), 'ok'))],
+    })
+    veto(harness.ctx, ({ type }) => type === 'user/message')
+    const agent = harness.agent()
+    agent.followup(sent)
+    await agent.whenIdle()
+    expect(story(agent.session).slice(-2)).toEqual(['end 1.1', 'end 1 error VETO'])
+    await harness.say(agent, 'again')
+    expect(story(agent.session).filter((line) => line.startsWith('user'))).toEqual(['user again', 'user go'])
   })
 
   it.each(['step/end', 'turn/end'] as const)('a refused %s is logged all the same, and the next turn runs', async (type) => {

@@ -304,6 +304,63 @@ describe('a cancel', () => {
     expect(agent.inbox.nextTurn.map(words)).toEqual(['b', 'd'])
   })
 
+  it.each(['followup', 'steer'] as const)('a message that a listener of the signal sends by %s is not lost', async (door) => {
+    const started = gate()
+    await using harness = await createHarness({
+      script: [{ calls: [{ name: 'wait', arguments: {} }] }, { text: 'ok' }],
+      tools: [
+        tool('wait', async (_args, { signal }) => {
+          signal.addEventListener('abort', () => agent[door](userMessage('anew')))
+          started.open()
+          await gate().wait(signal)
+          return 'unreachable'
+        }),
+      ],
+    })
+    const agent = harness.agent()
+    agent.followup(userMessage('hi'))
+    await started.opened
+    agent.inject(userMessage('old'))
+    agent.cancel()
+    await agent.whenIdle()
+    const lines = story(agent.session)
+    expect(lines.slice(lines.indexOf('queued next-step: old'))).toEqual([
+      'queued next-step: old',
+      'discarded: old',
+      `queued ${door === 'steer' ? 'next-step' : 'next-turn'}: anew`,
+      'result call_1 failed CANCELLED',
+      'end 1.1',
+      'end 1 aborted by user',
+      'turn 2',
+      'step 2.1',
+      'user anew',
+      'claimed: anew',
+      'model ok',
+      'end 2.1',
+      'end 2 completed',
+    ])
+  })
+
+  it.each([true, false])(
+    'from a pre-step that then throws (keepInbox %s): what was claimed is kept or discarded as asked',
+    async (keepInbox) => {
+      await using harness = await createHarness()
+      const agent = harness.agent()
+      harness.ctx.on('agent/pre-step', () => {
+        agent.cancel({ kind: 'pause' }, { keepInbox })
+        throw new Error('no entry')
+      })
+      agent.inject(userMessage('note'))
+      agent.followup(userMessage('hi'))
+      await agent.whenIdle()
+      expect(story(agent.session).slice(2)).toEqual(['turn 1', ...(keepInbox ? [] : ['discarded: note, hi']), 'end 1 aborted by pause'])
+      expect([agent.inbox.nextStep, agent.inbox.nextTurn].map((queue) => queue.map(words))).toEqual(
+        keepInbox ? [['note'], ['hi']] : [[], []],
+      )
+      expect(harness.log).toEqual([])
+    },
+  )
+
   it('a message that a listener sends on hearing of the discarding is not lost', async () => {
     await using at = await reach(phases[1]!)
     const { agent, harness } = at

@@ -80,6 +80,36 @@ describe('a disposal', () => {
     expect(told).toBe(1)
   })
 
+  it('takes no message from a listener of the signal that it aborts, and runs no other turn', async () => {
+    const started = gate()
+    const refused: unknown[] = []
+    await using harness = await createHarness({
+      script: [{ calls: [{ name: 'wait', arguments: {} }] }],
+      tools: [
+        tool('wait', async (_args, { signal }) => {
+          signal.addEventListener('abort', () => {
+            for (const door of doors) {
+              try {
+                agent[door](userMessage('too late'))
+              } catch (error) {
+                refused.push((error as { code?: string }).code)
+              }
+            }
+          })
+          started.open()
+          await gate().wait(signal)
+          return 'unreachable'
+        }),
+      ],
+    })
+    const agent = harness.agent()
+    agent.followup(userMessage('hi'))
+    await started.opened
+    await agent.dispose()
+    expect(refused).toEqual(['AGENT_DISPOSED', 'AGENT_DISPOSED', 'AGENT_DISPOSED'])
+    expect(story(agent.session).slice(-3)).toEqual(['result call_1 failed CANCELLED', 'end 1.1', 'end 1 aborted by disposed'])
+  })
+
   it('after a cancel keeps the first cause, and drops what was sent in between', async () => {
     await using at = await reach(phases.find(({ name }) => name === 'during a body')!)
     const { agent } = at

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Agent } from '@loopguard/agent-loop'
 import { createUserMessage, type UserMessage } from '@loopguard/llm'
+import { pendingInbox } from '@loopguard/session'
 import { createHarness, gate, userMessage } from '@loopguard/testkit'
 import { story, words } from './support/story.ts'
 import { tool } from './support/tools.ts'
+import { veto } from './support/veto.ts'
 
 const waiting = ({ inbox }: Agent) => ({ nextStep: inbox.nextStep.map(words), nextTurn: inbox.nextTurn.map(words), any: inbox.hasPending })
 
@@ -281,6 +283,98 @@ describe('sending from inside a listener', () => {
         pending: false,
       })
     }
+  })
+})
+
+describe('a log that refuses', () => {
+  it.each(['followup', 'steer', 'inject'] as const)(
+    'a message sent by %s keeps nothing of it, and takes it when it is sent again',
+    async (door) => {
+      await using harness = await createHarness({ script: [{ text: 'ok' }] })
+      const agent = harness.agent()
+      const message = userMessage('hi')
+      veto(harness.ctx, ({ type }) => type === 'inbox/queued')
+      expect(() => agent[door](message)).toThrow(expect.objectContaining({ code: 'VETO' }))
+      expect([waiting(agent), agent.status]).toEqual([{ nextStep: [], nextTurn: [], any: false }, 'idle'])
+      agent[door](message)
+      agent.steer(userMessage('and go'))
+      await agent.whenIdle()
+      expect(story(agent.session).filter((line) => line.startsWith('user'))).toEqual(
+        door === 'followup' ? ['user and go', 'user hi'] : ['user hi', 'user and go'],
+      )
+    },
+  )
+
+  it('the start of a step gets its claim back: it waits in front, for the next wake', async () => {
+    await using harness = await createHarness({ script: [{ text: 'ok', repeat: 2 }] })
+    const agent = harness.agent()
+    veto(harness.ctx, ({ type }) => type === 'step/start')
+    agent.inject(userMessage('note'))
+    agent.followup(userMessage('first'))
+    agent.followup(userMessage('second'))
+    await agent.whenIdle()
+    expect(story(agent.session).slice(-2)).toEqual(['turn 1', 'end 1 error VETO'])
+    expect(waiting(agent)).toEqual({ nextStep: ['note'], nextTurn: ['first', 'second'], any: true })
+    expect(pendingInbox(agent.session)).toEqual({ nextStep: agent.inbox.nextStep, nextTurn: agent.inbox.nextTurn })
+    agent.steer(userMessage('go'))
+    await agent.whenIdle()
+    expect(story(agent.session).filter((line) => line.startsWith('claimed'))).toEqual(['claimed: note, go, first', 'claimed: second'])
+  })
+
+  const gone = (agent: Agent): void => {
+    expect(waiting(agent)).toEqual({ nextStep: [], nextTurn: [], any: false })
+    expect(pendingInbox(agent.session)).toEqual({ nextStep: [], nextTurn: [] })
+  }
+
+  it('a discarding while it judges another event takes it a moment later: memory and log agree', async () => {
+    await using harness = await createHarness({ invariants: false })
+    const agent = harness.agent()
+    const errors: unknown[] = []
+    harness.ctx.on('agent/error', ({ error }) => void errors.push((error as { code?: string }).code))
+    agent.inject(userMessage('one'))
+    const off = harness.ctx.on('internal/dispatch', (_mode, name) => {
+      if (name === 'session/event') agent.cancel()
+    })
+    agent.inject(userMessage('two'))
+    off()
+    expect(errors).toEqual(['APPEND_WHILE_JUDGED'])
+    await Promise.resolve()
+    expect(story(agent.session)).toEqual(['queued next-step: one', 'queued next-step: two', 'discarded: one, two'])
+    gone(agent)
+  })
+
+  it('a removal takes it before anything else is queued, and queues nothing as long as it does not', async () => {
+    await using harness = await createHarness({ script: [{ text: 'ok' }] })
+    const agent = harness.agent()
+    const message = userMessage('one')
+    agent.inject(message)
+    const off = veto(harness.ctx, ({ type }) => type === 'inbox/removed', { times: Infinity })
+    agent.cancel()
+    await Promise.resolve()
+    expect(() => agent.inject(message)).toThrow(expect.objectContaining({ code: 'VETO' }))
+    expect(waiting(agent).any).toBe(false)
+    off()
+    agent.inject(message)
+    expect(story(agent.session)).toEqual(['queued next-step: one', 'discarded: one', 'queued next-step: one'])
+    expect(pendingInbox(agent.session).nextStep).toEqual([message])
+    agent.steer(message)
+    await agent.whenIdle()
+    expect(story(agent.session).at(-1)).toBe('end 1 completed')
+  })
+
+  it.each(['rejects', 'throws'])('the claim of a pre-step that %s takes it a moment later, too', async (how) => {
+    await using harness = await createHarness()
+    const agent = harness.agent()
+    harness.ctx.on('agent/pre-step', async () => {
+      if (how === 'throws') throw Object.assign(new Error('no entry'), { code: 'NO_ENTRY' })
+      return { kind: 'reject' }
+    })
+    veto(harness.ctx, ({ type }) => type === 'inbox/removed')
+    await harness.say(agent, 'hi')
+    expect(story(agent.session).toSorted()).toEqual(
+      ['queued next-turn: hi', 'turn 1', 'claimed: hi', how === 'throws' ? 'end 1 error NO_ENTRY' : 'end 1 error VETO'].toSorted(),
+    )
+    gone(agent)
   })
 })
 

@@ -7,6 +7,7 @@ import { userMessage } from '@loopguard/testkit'
 import { eventsOf, fileHost, temporaryDirectory } from './support/host.ts'
 import { story, words } from './support/story.ts'
 import { tool } from './support/tools.ts'
+import { veto } from './support/veto.ts'
 
 const id = SessionId('a')
 const options = { provider: 'scripted', model: 'scripted', system: 'be kind' }
@@ -61,6 +62,25 @@ describe('ctx.agentLoop.resume', () => {
     expect(host.model.requests[0]?.messages.map(words)).toEqual(['one', '[call_1 look({})]', '<call_1>', 'seen', 'two'])
     expect(await eventsOf(directory.path, id)).toEqual(agent.session.events)
     expect(agent.session.events.map(({ seq }) => seq)).toEqual(agent.session.events.map((_event, index) => index))
+  })
+
+  it('delivers nothing that was discarded, also when the log refused to hear of it until the agent was disposed', async () => {
+    await using directory = await temporaryDirectory()
+    {
+      await using host = await fileHost({ directory: directory.path })
+      const agent = host.ctx.agentLoop.create(id, options)
+      agent.followup(userMessage('one'))
+      agent.inject(userMessage('two'))
+      const off = veto(host.ctx, ({ type }) => type === 'inbox/removed', { times: Infinity })
+      agent.cancel()
+      await agent.whenIdle()
+      agent.ctx.effect(() => off)
+      await agent.dispose()
+      expect(story(agent.session).at(-1)).toBe('discarded: two, one')
+    }
+    await using host = await fileHost({ directory: directory.path })
+    const agent = await host.ctx.agentLoop.resume(id, options)
+    expect(agent.inbox.hasPending).toBe(false)
   })
 
   it('logs a header when what the model sees has changed since', async () => {

@@ -186,6 +186,21 @@ describe('blocked', () => {
   })
 })
 
+it.each(['followup', 'steer'] as const)(
+  'a message that was sent by %s before the step was rejected starts no turn, and waits',
+  async (door) => {
+    await using harness = await createHarness()
+    const agent = harness.agent()
+    harness.ctx.on('agent/pre-step', async () => {
+      agent[door](userMessage('more'))
+      return { kind: 'reject' }
+    })
+    await harness.say(agent, 'hi')
+    expect(story(agent.session).slice(-2)).toEqual(['claimed: hi', 'end 1 blocked'])
+    expect({ status: agent.status, waits: agent.inbox.hasPending }).toEqual({ status: 'idle', waits: true })
+  },
+)
+
 describe('aborted', () => {
   it('carries the whole cause of the cancel', async () => {
     const asked = gate()

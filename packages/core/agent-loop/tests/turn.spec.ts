@@ -48,6 +48,35 @@ describe('a turn', () => {
     expect(harness.model.requests[1]?.messages).toEqual(agent.session.deriveMessages().slice(0, 3))
   })
 
+  it.each([
+    ['description', { description: 'looks twice' }],
+    ['parameters', { parameters: { type: 'object', required: ['at'] } }],
+  ])('a tool that comes back under its name with another %s is logged, and told to the model', async (_what, change) => {
+    await using harness = await createHarness({ script: [{ text: 'one' }, { text: 'two' }] })
+    const agent = harness.agent()
+    const remove = harness.ctx.tools.register(tool('look'))
+    await harness.say(agent, 'a')
+    remove()
+    harness.ctx.tools.register(tool('look', undefined, change))
+    await harness.say(agent, 'b')
+    expect(story(agent.session, { headers: true }).filter((line) => line.startsWith('header'))).toEqual(
+      Array(2).fill('header scripted look'),
+    )
+    expect(harness.model.requests[1]?.tools).toEqual([expect.objectContaining({ name: 'look', ...change })])
+    expect(agent.session.events.findLast(({ type }) => type === 'request/header')?.data).toMatchObject({ tools: [change] })
+  })
+
+  it('a tool that comes back as it was is not logged again', async () => {
+    await using harness = await createHarness({ script: [{ text: 'one' }, { text: 'two' }] })
+    const agent = harness.agent()
+    const remove = harness.ctx.tools.register(tool('look'))
+    await harness.say(agent, 'a')
+    remove()
+    harness.ctx.tools.register(tool('look'))
+    await harness.say(agent, 'b')
+    expect(story(agent.session, { headers: true }).filter((line) => line.startsWith('header'))).toEqual(['header scripted look'])
+  })
+
   it('a request that is kept shows what the model saw, however long the log has grown since', async () => {
     // Without the invariants nobody reads a request before the log has grown.
     await using harness = await createHarness({ script: [{ text: 'one' }, { text: 'two' }, { text: 'three' }], invariants: false })
