@@ -88,7 +88,7 @@ describe('between two processes', () => {
     const [one, two] = [await storeIn(directory), await storeIn(directory)]
     const session = one.create('a')
     let loading: Promise<string | undefined> | undefined
-    once('closeSync', () => (loading = codeOfRejection(two.load('a'))))
+    once('closeSync', () => void (loading = codeOfRejection(two.load('a'))))
     session.close()
     expect(await loading).toBe('SESSION_OPEN')
     await two.load('a')
