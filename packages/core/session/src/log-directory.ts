@@ -1,23 +1,31 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, truncateSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { HarnessError } from '@loopguard/kit'
 import type { SessionId } from '@loopguard/llm'
+import type { SessionBackend, StoredSession } from './backend.ts'
+import { DurableLogFile } from './durable-log-file.ts'
 import type { SessionEvent } from './events.ts'
 import { badLog, isErrno, readFailed, sessionExists, sessionNotFound, sessionOpen, writeFailed } from './failures.ts'
 import { isLock, type Lock, sweepBeside, takeLock } from './lock.ts'
 import { LogFile, type OpenFile } from './log-file.ts'
 import { readLog } from './read-log.ts'
+import { LOG_ENDING, storedIn } from './stored-logs.ts'
+import { SyncQueue } from './sync-queue.ts'
 
 /** The logs of one directory: `<id>.jsonl` each, and `<id>.lock` beside it while a process has it open. */
-export class LogDirectory {
+export class LogDirectory implements SessionBackend {
   readonly path: string
+  /** Of a durable directory. */
+  private readonly syncs: SyncQueue | undefined
 
   /** @throws HarnessError `BAD_SESSION_DIRECTORY` for a blank path, `SESSION_WRITE_FAILED` when there is no folder and none can be made. */
-  constructor(path: string) {
+  constructor(path: string, { durable = false }: { readonly durable?: boolean } = {}) {
     if (path.trim() === '') {
       throw new HarnessError(`session: \`directory\` must be the path of a folder, got ${JSON.stringify(path)}`, 'BAD_SESSION_DIRECTORY')
     }
     this.path = resolve(path)
+    this.syncs = durable ? new SyncQueue() : undefined
     try {
       mkdirSync(this.path, { recursive: true })
     } catch (cause) {
@@ -33,7 +41,7 @@ export class LogDirectory {
     try {
       // Somebody may have created it, and closed it again, since.
       if (isBorn(file)) throw sessionExists(id)
-      return new LogFile(openAt(file, 0), lock)
+      return this.open(openAt(file, 0), lock)
     } catch (refused) {
       lock.release()
       throw refused
@@ -49,15 +57,32 @@ export class LogDirectory {
     try {
       const { events, size } = await readLog(file, id)
       if (events.length === 0) throw badLog(file, 1, 'no line of a session log')
-      return { events, log: new LogFile(openAt(file, size), lock) }
+      return { events, log: this.open(openAt(file, size), lock) }
     } catch (refused) {
       lock.release()
       throw refused
     }
   }
 
+  /** @throws HarnessError `SESSION_NOT_FOUND`, `BAD_LOG`, `SESSION_READ_FAILED`. */
+  async read(id: SessionId): Promise<SessionEvent[]> {
+    const file = this.fileOf(id)
+    const { events } = isBorn(file) ? await readLog(file, id) : { events: [] }
+    if (events.length === 0) throw sessionNotFound(id, `in ${this.path}`)
+    return events
+  }
+
+  stored(): Promise<readonly StoredSession[]> {
+    return storedIn(this.path)
+  }
+
+  private open(file: OpenFile, lock: Lock): LogFile {
+    if (this.syncs === undefined) return new LogFile(file, lock)
+    return new DurableLogFile(file, lock, this.syncs, file.size === 0 ? () => syncFolder(this.path) : undefined)
+  }
+
   private fileOf(id: SessionId): string {
-    return join(this.path, `${id}.jsonl`)
+    return join(this.path, `${id}${LOG_ENDING}`)
   }
 
   private lockOf(id: SessionId): string {
@@ -69,6 +94,17 @@ export class LogDirectory {
     const outcome = takeLock(path)
     if (isLock(outcome)) return outcome
     throw sessionOpen(id, `${outcome.shown} (${path})`)
+  }
+}
+
+/** Makes the names in a folder durable. Windows cannot open a folder, and needs no such thing. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const folder = await open(path)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
   }
 }
 

@@ -1,11 +1,11 @@
 import { closeSync, ftruncateSync, writeSync } from 'node:fs'
 import type { HarnessError } from '@loopguard/kit'
+import type { EventSink } from './backend.ts'
 import type { SessionEvent } from './events.ts'
 import { writeFailed } from './failures.ts'
 import { encodeLine } from './line.ts'
 import { removeLitter } from './litter.ts'
 import type { Lock } from './lock.ts'
-import type { EventSink } from './session.ts'
 
 export interface OpenFile {
   readonly path: string
@@ -17,11 +17,11 @@ export interface OpenFile {
 
 /** A log that is open for appending, and its lock. A failed write breaks it: it cuts off what it wrote of the line and takes no more. */
 export class LogFile implements EventSink {
-  private readonly path: string
-  private readonly fd: number
+  protected readonly path: string
+  protected readonly fd: number
+  protected size: number
+  protected broken: HarnessError | undefined
   private readonly lock: Lock
-  private size: number
-  private broken: HarnessError | undefined
 
   constructor({ path, fd, size }: OpenFile, lock: Lock) {
     this.path = path
@@ -36,6 +36,7 @@ export class LogFile implements EventSink {
   }
 
   write(line: Uint8Array): void {
+    if (this.broken !== undefined) throw this.broken
     try {
       // The system may take a part, when the disk is nearly full for one.
       for (let done = 0; done < line.length;) done += writeSync(this.fd, line, done)

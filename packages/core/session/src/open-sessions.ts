@@ -1,24 +1,25 @@
 import type { Bus } from '@loopguard/cordis-internals'
 import { HarnessError } from '@loopguard/kit'
 import type { SessionId } from '@loopguard/llm'
-import { SESSION_VERSION } from './events.ts'
+import type { SessionBackend, StoredSession } from './backend.ts'
+import { SESSION_VERSION, type SessionEvent } from './events.ts'
 import { sessionExists, sessionNotFound, sessionOpen } from './failures.ts'
 import { checkSessionId } from './ids.ts'
-import type { LogDirectory } from './log-directory.ts'
 import { closeOpenTurn } from './repair.ts'
 import { Session, type SessionParts } from './session.ts'
 import type { CreateOptions } from './store.ts'
+import { titleOf } from './title.ts'
 
 /** What `ctx.sessions` holds. Apart from the service, whose methods run behind a traced proxy. */
 export class OpenSessions {
   readonly sessions: Map<string, Session> = new Map()
   private readonly bus: Bus
-  private readonly directory: LogDirectory | undefined
+  private readonly backend: SessionBackend | undefined
   private isClosed = false
 
-  constructor(bus: Bus, directory: LogDirectory | undefined) {
+  constructor(bus: Bus, backend: SessionBackend | undefined) {
     this.bus = bus
-    this.directory = directory
+    this.backend = backend
   }
 
   create(wanted: string, { parent }: CreateOptions): Session {
@@ -26,7 +27,7 @@ export class OpenSessions {
     if (parent !== undefined) checkSessionId(parent)
     this.assertOpen(id)
     if (this.sessions.has(id)) throw sessionExists(id)
-    const sink = this.directory?.create(id)
+    const sink = this.backend?.create(id)
     return this.start(id, sink === undefined ? {} : { sink }, (session) =>
       session.append('session/start', { version: SESSION_VERSION, id, ...(parent !== undefined && { parent }) }),
     )
@@ -36,26 +37,49 @@ export class OpenSessions {
     const id = checkSessionId(wanted)
     this.assertOpen(id)
     if (this.sessions.has(id)) throw sessionOpen(id, 'in this process')
-    if (this.directory === undefined) throw sessionNotFound(id, 'in memory; without a directory a closed session is gone')
-    const { events, log } = await this.directory.load(id)
-    return this.start(id, { sink: log, events }, (session) => {
+    if (this.backend === undefined) throw sessionNotFound(id, 'in memory; without a directory a closed session is gone')
+    const { events, log } = await this.backend.load(id)
+    const session = this.start(id, { sink: log, events }, (started) => {
       this.assertOpen(id)
-      closeOpenTurn(session)
+      closeOpenTurn(started)
     })
+    try {
+      // Nothing follows a repair that may be lost.
+      await session.flush()
+      return session
+    } catch (refused) {
+      closeUnheard(session)
+      throw refused
+    }
   }
 
-  /** @throws what the first session that failed to close threw, once all are closed. */
-  closeAll(): void {
+  async read(wanted: string): Promise<readonly SessionEvent[]> {
+    const id = checkSessionId(wanted)
+    const open = this.sessions.get(id)
+    if (open !== undefined) return Object.freeze(open.events.slice())
+    if (this.backend === undefined) throw sessionNotFound(id, 'in memory; without a directory a closed session is gone')
+    return Object.freeze(await this.backend.read(id))
+  }
+
+  async stored(): Promise<readonly StoredSession[]> {
+    return this.backend === undefined ? [...this.sessions.values()].map(storedOf).reverse() : this.backend.stored()
+  }
+
+  /** Settles when all logs are free. @throws what the first session that failed to close threw, once all are closed. */
+  async closeAll(): Promise<void> {
     this.isClosed = true
     const failures: unknown[] = []
+    const releasing: Promise<void>[] = []
     for (const session of this.sessions.values()) {
       if (session.adopted) continue
       try {
         session.close()
+        if (session.released !== undefined) releasing.push(session.released)
       } catch (failure) {
         failures.push(failure)
       }
     }
+    for (const outcome of await Promise.allSettled(releasing)) if (outcome.status === 'rejected') failures.push(outcome.reason)
     if (failures.length > 0) throw failures[0]
   }
 
@@ -75,6 +99,12 @@ export class OpenSessions {
   private assertOpen(id: SessionId): void {
     if (this.isClosed) throw new HarnessError(`session "${id}": the session store is unloaded`, 'SESSION_STORE_CLOSED')
   }
+}
+
+function storedOf({ id, events }: Session): StoredSession {
+  let title: string | undefined
+  for (const { type, data } of events) if ((title = titleOf(type, data)) !== undefined) break
+  return { id, updatedAt: events.at(-1)?.time ?? 0, ...(title !== undefined && { title }) }
 }
 
 /** All is released, also when the closing fails: what went wrong first is what counts. */

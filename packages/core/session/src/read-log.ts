@@ -18,15 +18,30 @@ const LINE_BREAK = 0x0a
  * @throws HarnessError `BAD_LOG` for a whole line that is no valid event, `SESSION_READ_FAILED`.
  */
 export async function readLog(file: string, id: string): Promise<StoredLog> {
+  const events: SessionEvent[] = []
+  let size = 0
+  for await (const { event, end } of entriesOf(file, id)) {
+    events.push(event)
+    size = end
+  }
+  return { events, size }
+}
+
+/** The events of a log, as far as they are asked for. @throws as {@link readLog} */
+export async function* eventsOf(file: string, id: string): AsyncGenerator<SessionEvent, void, undefined> {
+  for await (const { event } of entriesOf(file, id)) yield event
+}
+
+/** `end` is where the line of the event ends, in bytes. */
+async function* entriesOf(file: string, id: string): AsyncGenerator<{ event: SessionEvent; end: number }, void, undefined> {
   const handle = await openFile(file)
   try {
-    const events: SessionEvent[] = []
-    let size = 0
+    let seq = 0
+    let end = 0
     for await (const line of linesOf(handle, file)) {
-      events.push(eventOf(line, events.length, id, file))
-      size += line.length + 1
+      end += line.length + 1
+      yield { event: eventOf(line, seq++, id, file), end }
     }
-    return { events, size }
   } finally {
     // It was read alone: a close that fails loses nothing, and hides nothing that went wrong before.
     await handle.close().catch(() => {})

@@ -1,29 +1,21 @@
 import { type Bus, resolveContained } from '@loopguard/cordis-internals'
 import { HarnessError, snapshot } from '@loopguard/kit'
 import type { Message, SessionId } from '@loopguard/llm'
+import type { EventSink } from './backend.ts'
 import type { SessionEvent, SessionEventMap, SessionEventType } from './events.ts'
 import { faultOfAppend } from './event-shape.ts'
 import { messagesOf } from './views.ts'
-
-/** Where a session's events go besides memory. Every failure is a HarnessError, and leaves nothing half done. */
-export interface EventSink {
-  /** Turns an event into what `write` takes; refuses what could not be written. */
-  encode(event: SessionEvent): Uint8Array
-  /** Writes all of it or none. After a failure the sink takes no more. */
-  write(line: Uint8Array): void
-  close(): void
-}
 
 export interface SessionParts {
   readonly bus: Bus
   readonly sink?: EventSink
   /** What the log holds already; the session takes the array over. */
   readonly events?: SessionEvent[]
-  /** Runs once, when the session closes. */
+  /** Runs once, when the session has closed and its log is free. */
   readonly onClose?: () => void
 }
 
-/** The append-only log of one conversation. Made by `ctx.sessions`; whoever adopts it closes it. */
+/** The append-only log of one conversation. Made by `ctx.sessions`; its adopter closes it. */
 export class Session {
   readonly id: SessionId
   /** The log. A real array, and the session's own: read it, never write to it. */
@@ -35,6 +27,9 @@ export class Session {
   private judging = false
   private isClosed = false
   private isAdopted = false
+  private releasing: Promise<void> | undefined
+  /** Why the log takes no more: a flush has failed. */
+  private failure: unknown
 
   constructor(id: SessionId, parts: SessionParts) {
     this.id = id
@@ -50,10 +45,26 @@ export class Session {
     return this.isAdopted
   }
 
+  /** Aborts when another process has taken the log over. Only stores that can be taken over have one. */
+  get lost(): AbortSignal | undefined {
+    return this.parts.sink?.lost
+  }
+
+  /** Grows each time the log is taken over; only stores that can be taken over have one. A tool can fence with it what it writes elsewhere. */
+  get epoch(): number | undefined {
+    return this.parts.sink?.epoch
+  }
+
+  /** After `close`, where giving the log back takes time: settles when the id is free. Rejects when something was lost at the end. */
+  get released(): Promise<void> | undefined {
+    return this.releasing
+  }
+
   /**
    * Commits one event: a detached, deep-frozen copy of `data`. Committed means that this returned. It is published to the
    * listeners of `session/event`, which are contained; an append from inside a listener is committed at once and published
-   * after the current event, so that every listener sees the order of the log.
+   * after the current event, so that every listener sees the order of the log. An event is published before it is durable: a listener
+   * whose effects must not outlive the event waits for {@link flush} first.
    *
    * @throws JsonError when `data` is no JSON (the path says where), HarnessError `SESSION_CLOSED`, `BAD_EVENT` for a type that
    * is no text and for data that a known type cannot have, `APPEND_WHILE_JUDGED` from inside `internal/dispatch` of another append; with a file `SESSION_WRITE_FAILED`,
@@ -72,6 +83,7 @@ export class Session {
     }
     const fault = faultOfAppend(type, copy, this.log.length)
     if (fault !== undefined) throw new HarnessError(`session "${this.id}": "${type}": ${fault}`, 'BAD_EVENT')
+    if (this.failure !== undefined) throw this.failure
     const event = Object.freeze({ seq: this.log.length, time: Date.now(), type, data: copy }) as SessionEvent
     const line = sink?.encode(event)
     const publish = this.judge(() => resolveContained(bus, null, 'session/event', [this, event]))
@@ -98,14 +110,32 @@ export class Session {
     this.isAdopted = true
   }
 
-  /** Takes no more events, releases the file and frees the id. The log stays readable. Again is a no-op. */
+  /**
+   * A barrier: settles when all that was committed so far is durable. Nothing is returned where there is nothing to wait for: in
+   * memory, and in files without `durable`. After a rejection it always rejects, and the session takes no more events.
+   * @throws HarnessError, as a rejection: `SESSION_WRITE_FAILED`, `SESSION_LOST`.
+   */
+  flush(): Promise<void> | undefined {
+    if (this.failure !== undefined) return Promise.reject(this.failure)
+    return this.parts.sink?.flush?.().catch((cause: unknown) => {
+      throw (this.failure ??= cause)
+    })
+  }
+
+  /** Takes no more events, gives the log back and frees the id ({@link released}). The log stays readable. Again is a no-op. */
   close(): void {
     if (this.isClosed) return
     this.isClosed = true
+    const { sink, onClose } = this.parts
     try {
-      this.parts.sink?.close()
+      sink?.close()
     } finally {
-      this.parts.onClose?.()
+      if (sink?.released === undefined) onClose?.()
+      else {
+        this.releasing = sink.released.finally(onClose)
+        // A closing that nobody waits for must not end the process.
+        this.releasing.catch(() => {})
+      }
     }
   }
 
@@ -138,7 +168,10 @@ export class Session {
 
 declare module '@deepseek-ai/cordis' {
   interface Events {
-    /** An event was committed. @mode emit; listeners are contained. A throw in `internal/dispatch` refuses the event. */
+    /**
+     * An event was committed; it may not be durable yet ({@link Session.flush}).
+     * @mode emit; listeners are contained. A throw in `internal/dispatch` refuses the event.
+     */
     'session/event'(session: Session, event: SessionEvent): void
   }
 }

@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type Context, Service } from '@deepseek-ai/cordis'
 import type z from '@deepseek-ai/schemastery'
 import { busOf } from '@loopguard/cordis-internals'
+import { HarnessError } from '@loopguard/kit'
 import type { SessionId } from '@loopguard/llm'
+import type { SessionBackend, StoredSession } from './backend.ts'
 import { Config } from './config.ts'
+import type { SessionEvent } from './events.ts'
 import { LogDirectory } from './log-directory.ts'
 import { OpenSessions } from './open-sessions.ts'
 import type { Session } from './session.ts'
@@ -28,10 +31,13 @@ export class SessionStore extends Service {
 
   private readonly open: OpenSessions
 
-  /** @throws HarnessError `BAD_SESSION_DIRECTORY`, or `SESSION_WRITE_FAILED` when the directory cannot be made. */
-  constructor(ctx: Context, { directory }: Config = {}) {
+  /**
+   * @param backend - keeps the logs in place of files; a store of another kind extends this class and passes its own.
+   * @throws HarnessError `BAD_SESSION_DIRECTORY`, also for `durable` without one; `SESSION_WRITE_FAILED` when the directory cannot be made.
+   */
+  constructor(ctx: Context, config: Config = {}, backend: SessionBackend | undefined = backendOf(config)) {
     super(ctx, 'sessions')
-    const open = (this.open = new OpenSessions(busOf(ctx), directory === undefined ? undefined : new LogDirectory(directory)))
+    const open = (this.open = new OpenSessions(busOf(ctx), backend))
     ctx.effect(() => () => open.closeAll(), 'close the sessions that nobody adopted')
   }
 
@@ -66,4 +72,23 @@ export class SessionStore extends Service {
   async load(id: string): Promise<Session> {
     return this.open.load(id)
   }
+
+  /**
+   * The events of a session, to look at: frozen, without a lock and without a repair. The session may be open, here or elsewhere.
+   * @throws HarnessError, as a rejection: `BAD_SESSION_ID`, `SESSION_NOT_FOUND`, `BAD_LOG`, `SESSION_READ_FAILED`.
+   */
+  async read(id: string): Promise<readonly SessionEvent[]> {
+    return this.open.read(id)
+  }
+
+  /** All sessions that are kept, the latest first; without a directory, those that are open. @throws HarnessError `SESSION_READ_FAILED` */
+  async stored(): Promise<readonly StoredSession[]> {
+    return this.open.stored()
+  }
+}
+
+function backendOf({ directory, durable = false }: Config): SessionBackend | undefined {
+  if (directory !== undefined) return new LogDirectory(directory, { durable })
+  if (!durable) return undefined
+  throw new HarnessError('session: `durable` needs a `directory`: what is kept in memory alone survives nothing', 'BAD_SESSION_DIRECTORY')
 }

@@ -22,7 +22,10 @@ export function tempDir(): string {
 }
 
 /** A host with nothing but the store, which goes with the test. Its invariants are watched, unless the test breaks them on purpose. */
-export async function hostWith(config: { directory?: string } = {}, { invariants = true }: HostOptions = {}): Promise<Context> {
+export async function hostWith(
+  config: { directory?: string; durable?: boolean } = {},
+  { invariants = true }: HostOptions = {},
+): Promise<Context> {
   const ctx = new Context()
   await ctx.plugin(SessionStore, config)
   const watch = invariants ? await mountInvariants(ctx) : undefined
