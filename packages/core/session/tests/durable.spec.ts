@@ -97,7 +97,7 @@ it('barriers that wait for the next call of the system share it, and it covers w
 it('of many sessions two wait for the disk at once, and all get their turn', async () => {
   const { store } = await durableStore()
   const sessions = Array.from({ length: 7 }, (_, index) => store.create(`s${index}`))
-  await Promise.all(sessions.map((session) => session.flush()))
+  await Promise.all(sessions.map(async (session) => session.flush()))
   const held = holdDisk()
   const barriers = sessions.map((session) => (session.append('test/note', 1), session.flush()))
   const seen: number[] = []
@@ -106,7 +106,7 @@ it('of many sessions two wait for the disk at once, and all get their turn', asy
     seen.push(held.waiting())
     held.answer()
   }
-  await Promise.all(barriers)
+  await Promise.all(barriers.map(async (barrier) => barrier))
   expect(seen).toEqual([2, 2, 2, 1])
 })
 

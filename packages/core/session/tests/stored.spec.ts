@@ -56,7 +56,7 @@ it('a damaged log is in the list, with the title as far as it can be read', asyn
   writeFileSync(join(directory, 'b.jsonl'), 'garbage\n')
   mkdirSync(join(directory, 'c.jsonl'))
   const stored = await store.stored()
-  expect(stored.map(({ id, title }) => [id, title]).toSorted()).toEqual([
+  expect(stored.map(({ id, title }) => [id, title]).toSorted(([x = ''], [y = '']) => x.localeCompare(y))).toEqual([
     ['a', 'hello'],
     ['b', undefined],
     ['c', undefined],
@@ -65,7 +65,8 @@ it('a damaged log is in the list, with the title as far as it can be read', asyn
 
 it('a session can be read while it is open, here or elsewhere, as it is: frozen, without lock and repair', async () => {
   const directory = tempDir()
-  const [store, other] = [await storeIn(directory), await storeIn(directory)]
+  const store = await storeIn(directory)
+  const other = await storeIn(directory)
   const session = write(store.create('a'), [
     ['turn/start', { turn: 1 }],
     ['step/start', { turn: 1, step: 1 }],
