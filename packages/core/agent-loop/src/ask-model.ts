@@ -1,6 +1,7 @@
 import { show } from '@loopguard/kit'
 import type { Bus } from '@loopguard/cordis-internals'
 import type { LlmRuntime } from '@loopguard/llm'
+import type { Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
 import { callModel, type ModelCallOutcome } from './model-call.ts'
 import type { StepPlace } from './place.ts'
@@ -11,6 +12,7 @@ import type { Agent, RequestErrorDecision } from './types.ts'
 export interface AskHost {
   readonly agent: Agent
   readonly bus: Bus
+  readonly session: Session
   readonly llm: LlmRuntime
   readonly tools: ToolRuntime
   readonly requests: RequestBuilder
@@ -20,17 +22,20 @@ const NOT_ASKED: ModelCallOutcome = Object.freeze({ kind: 'interrupted', content
 
 /**
  * Asks until the model answered, the turn was cancelled, or no listener of `agent/request-error` wants to try again.
- * @throws what a listener throws, or the append of a header.
+ * Each failed attempt is logged before anybody is asked about it.
+ * @throws what a listener throws, or an append.
  */
 export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCallOutcome> {
-  const { agent, bus, llm, requests, tools } = host
+  const { agent, bus, llm, requests, session, tools } = host
   const { turn, step, signal } = place
-  while (!signal.aborted) {
+  for (let attempt = 1; !signal.aborted; attempt++) {
     const request = requests.next(tools.schemas(agent), signal)
     if (signal.aborted) break
     const outcome = await callModel(llm, request)
     if (outcome.kind !== 'failed') return outcome
     const { failure } = outcome
+    const text = beginning(outcome.text)
+    session.append('request/failed', { turn, step, attempt, failure, ...(text !== '' && { text }) })
     const decision = await waterfall<RequestErrorDecision>(bus, carrierOf(agent), {
       event: 'agent/request-error',
       args: [Object.freeze({ agent, turn, step, failure, signal })],
@@ -45,4 +50,13 @@ export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCa
 function complaint(value: unknown): string | undefined {
   if (value === undefined || (value as { readonly kind?: unknown } | null)?.kind === 'retry') return undefined
   return `returned ${show(value)}, not { kind: 'retry' } or undefined`
+}
+
+const MAX_LOGGED_TEXT = 2_000
+
+/** Never half a character. */
+function beginning(text: string): string {
+  if (text.length <= MAX_LOGGED_TEXT) return text
+  const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(MAX_LOGGED_TEXT - 1))
+  return text.slice(0, isSplit ? MAX_LOGGED_TEXT - 1 : MAX_LOGGED_TEXT)
 }

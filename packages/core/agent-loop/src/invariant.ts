@@ -3,6 +3,7 @@ import { companion, type Companion, onDispatch } from '@loopguard/invariants/com
 import type { LlmRequest, Message, SessionId } from '@loopguard/llm'
 import type { Session, SessionEvent } from '@loopguard/session'
 import type { ToolExecution } from '@loopguard/tools'
+import { FailedAttempts } from './failed-attempts.ts'
 import type { Agent, AgentStatus, RequestErrorEvent } from './types.ts'
 
 const plugin: Companion = companion({
@@ -21,6 +22,7 @@ const plugin: Companion = companion({
 
     const statuses = new WeakMap<Agent, AgentStatus>()
     for (const agent of agentLoop.list()) statuses.set(agent, agent.status)
+    const failedAttempts = new FailedAttempts()
     const logs = new WeakMap<Session, DerivedLog>()
     const derived = (session: Session): DerivedLog => {
       let log = logs.get(session)
@@ -42,9 +44,9 @@ const plugin: Companion = companion({
         if (session !== undefined) derived(session).see(request)
       },
       'agent/request-error'(args) {
-        const { agent } = args[0] as RequestErrorEvent
-        const complaint = derived(agent.session).failed()
-        if (complaint !== undefined) report(agent.id, complaint)
+        const { agent, failure } = args[0] as RequestErrorEvent
+        for (const complaint of [derived(agent.session).failed(), failedAttempts.complaint(agent.session, failure)])
+          if (complaint !== undefined) report(agent.id, complaint)
       },
       'tools/result'(args) {
         const { agent, callId } = Object(args[0]) as Partial<ToolExecution>
@@ -65,8 +67,8 @@ const plugin: Companion = companion({
 export const name: string = plugin.name
 export const inject: string[] = plugin.inject
 /**
- * Checks that status alternates, that each answer is to a request that the log derives, that a result follows its call, and that no call
- * outlives the step that started it.
+ * Checks that status alternates, that each answer is to a request that the log derives, that each failed attempt is logged, that a
+ * result follows its call, and that no call outlives the step that started it.
  */
 export const apply: Companion['apply'] = plugin.apply
 

@@ -1,4 +1,4 @@
-import { HarnessError } from '@loopguard/kit'
+import { HarnessError, messageOf, show, snapshot } from '@loopguard/kit'
 import {
   contentFault,
   failureOf,
@@ -14,7 +14,12 @@ import {
 export type ModelCallOutcome =
   | { readonly kind: 'message'; readonly content: readonly ContentBlock[]; readonly usage: TokenUsage | undefined; readonly cut: boolean }
   | { readonly kind: 'interrupted'; readonly content: readonly ContentBlock[]; readonly usage: TokenUsage | undefined }
-  | { readonly kind: 'failed'; readonly failure: LlmFailure }
+  | {
+      readonly kind: 'failed'
+      readonly failure: LlmFailure
+      /** What it had said by then. */
+      readonly text: string
+    }
 
 /** Runs one model call to its finish. Never rejects. A message that was cut loses its tool calls, an interrupted one too. */
 export async function callModel(llm: LlmRuntime, request: LlmRequest): Promise<ModelCallOutcome> {
@@ -37,21 +42,38 @@ function outcomeOf(request: LlmRequest, assembler: StreamAssembler): ModelCallOu
       return { kind: 'message', content: checked(assembler.partialContent()), usage, cut: true }
     case 'error':
     case 'aborted':
-      return ended(request, assembler, finish.failure)
-    case undefined:
-      return ended(request, assembler, { message: 'the model stream ended without a finish', code: 'NO_FINISH' })
+      return ended(request, assembler, checkedFailure(finish.failure))
+    default:
+      if (finish === undefined) return ended(request, assembler, { message: 'the model stream ended without a finish', code: 'NO_FINISH' })
+      throw badStream(`unknown finish kind ${show((finish as { readonly kind?: unknown }).kind)}`)
+  }
+}
+
+/** It is logged, and a log takes JSON only. */
+function checkedFailure(failure: LlmFailure): LlmFailure {
+  if (typeof failure?.message !== 'string' || typeof failure.code !== 'string')
+    throw badStream(`a failure must have a message and a code, got ${show(failure)}`)
+  try {
+    return snapshot(failure, 'failure')
+  } catch (error) {
+    throw badStream(messageOf(error))
   }
 }
 
 /** A stream that failed under an aborted signal was cancelled, whatever it says of itself. */
 function ended({ signal }: LlmRequest, assembler: StreamAssembler, failure: LlmFailure): ModelCallOutcome {
   if (signal.aborted) return { kind: 'interrupted', content: assembler.partialContent(), usage: assembler.usage }
-  return { kind: 'failed', failure }
+  const said = assembler.partialContent().map((block) => (block.type === 'text' ? block.text : ''))
+  return { kind: 'failed', failure, text: said.join('') }
 }
 
 /** Adapters are foreign code: a call without a name, say, is a failed request, not a call. */
 function checked(content: readonly ContentBlock[]): readonly ContentBlock[] {
   const fault = contentFault(content, 'content')
-  if (fault !== undefined) throw new HarnessError(`malformed model stream: ${fault}`, 'BAD_STREAM')
+  if (fault !== undefined) throw badStream(fault)
   return content
+}
+
+function badStream(why: string): HarnessError {
+  return new HarnessError(`malformed model stream: ${why}`, 'BAD_STREAM')
 }

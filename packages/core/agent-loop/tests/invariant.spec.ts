@@ -1,6 +1,6 @@
 import type { Agent } from '@loopguard/agent-loop'
 import { CallId, createAssistantMessage, createUserMessage, type LlmRequest, LlmRuntime, SessionId, text } from '@loopguard/llm'
-import type { Session, SessionEvent } from '@loopguard/session'
+import { Session, type SessionEvent } from '@loopguard/session'
 import {
   createHarness,
   gate,
@@ -163,6 +163,49 @@ describe('each answer is to a request that the log derives', () => {
     await harness.say(agent, 'hi')
     expect(watch.violations).toHaveLength(1)
     watch.assertBroken('@loopguard/agent-loop', /an answer was logged to no request$/)
+  })
+})
+
+describe('each failed attempt is logged before anybody is asked about it', () => {
+  /** Keeps the loop from logging failed attempts. */
+  function withhold(): void {
+    // oxlint-disable-next-line typescript/unbound-method -- called on the session below
+    const { append } = Session.prototype
+    const spy = vi.spyOn(Session.prototype, 'append').mockImplementation(function (this: Session, type, data) {
+      return (type === 'request/failed' ? this.events.at(-1) : append.call(this, type, data)) as never
+    })
+    onTestFinished(() => spy.mockRestore())
+  }
+
+  it('trips when an attempt that failed is not logged', async () => {
+    withhold()
+    const { harness, agent, watch } = await watched()
+    await harness.say(agent, 'hi')
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /a request failed \(SCRIPT_EXHAUSTED\) and no request\/failed says so$/)
+  })
+
+  it('trips when a second attempt fails and only the first is logged', async () => {
+    const { harness, agent, watch } = await watched()
+    let asked = 0
+    harness.ctx.on('agent/request-error', async () => {
+      if (++asked > 1) return undefined
+      withhold()
+      return { kind: 'retry' }
+    })
+    await harness.say(agent, 'hi')
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /no request\/failed says so$/)
+  })
+
+  it('trips when attempts are misnumbered', async () => {
+    const { harness, agent, watch } = await watched()
+    harness.ctx.on('session/event', (session, { type, data }) => {
+      if (type === 'step/start') session.append('request/failed', { ...data, attempt: 1, failure: { message: 'made up', code: 'NO' } })
+    })
+    await harness.say(agent, 'hi')
+    expect(watch.violations).toHaveLength(1)
+    watch.assertBroken('@loopguard/agent-loop', /request\/failed says attempt 1, it is 2$/)
   })
 })
 

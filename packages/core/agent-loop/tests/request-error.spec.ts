@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RequestErrorDecision } from '@loopguard/agent-loop'
-import { LlmError } from '@loopguard/llm'
+import { type FinishReason, LlmError } from '@loopguard/llm'
 import { createHarness, fakeClock, gate, userMessage } from '@loopguard/testkit'
 import { story } from './support/story.ts'
 import { Streams } from './support/streams.ts'
@@ -31,6 +31,8 @@ describe('agent/request-error', () => {
       'user hi',
       'claimed: hi',
       'header scripted',
+      'failed 1.1 attempt 1: BUSY',
+      'failed 1.1 attempt 2: BUSY',
       'model at last',
       'end 1.1',
       'end 1 completed',
@@ -60,6 +62,7 @@ describe('agent/request-error', () => {
     harness.ctx.on('agent/request-error', async () => ({ kind: 'retry' }))
     await harness.say(agent, 'hi')
     expect(story(agent.session).slice(5)).toEqual([
+      'failed 1.1 attempt 1: LOST',
       'model [b look({})]',
       'call b',
       'result b: run 1',
@@ -82,11 +85,104 @@ describe('agent/request-error', () => {
     await harness.say(agent, 'hi')
     expect(story(agent.session, { headers: true }).slice(5)).toEqual([
       'header scripted big small',
+      'failed 1.1 attempt 1: TOO_LONG',
       'header scripted big',
       'model ok',
       'end 1.1',
       'end 1 completed',
     ])
+  })
+
+  it('an attempt is logged before anybody is asked about it, with its failure and what it had said', async () => {
+    const failure = { status: 503, retryAfterMs: 20, requestId: 'r-1', retryable: true }
+    const adapter = new Streams(
+      async function* () {
+        yield { type: 'block-start', index: 0, blockType: 'reasoning' }
+        yield { type: 'reasoning-delta', index: 0, text: 'hm' }
+        yield { type: 'block-start', index: 1, blockType: 'text' }
+        yield { type: 'text-delta', index: 1, text: 'I would ' }
+        yield { type: 'text-delta', index: 1, text: 'say' }
+        throw new LlmError('connection lost', 'LOST', failure)
+      },
+      async function* () {
+        yield { type: 'finish', reason: { kind: 'stop' } }
+      },
+    )
+    await using harness = await createHarness({ adapter })
+    const agent = harness.agent()
+    let logged: unknown
+    harness.ctx.on('agent/request-error', async () => {
+      logged = agent.session.events.at(-1)
+      return { kind: 'retry' }
+    })
+    await harness.say(agent, 'hi')
+    expect(logged).toMatchObject({
+      type: 'request/failed',
+      data: { turn: 1, step: 1, attempt: 1, failure: { message: 'connection lost', code: 'LOST', ...failure }, text: 'I would say' },
+    })
+  })
+
+  it.each([
+    ['is cut at 2,000 characters', 'x'.repeat(3_000), 2_000],
+    ['is not cut inside of a character', `${'x'.repeat(1_999)}\u{1F600}${'x'.repeat(9)}`, 1_999],
+    ['is whole when it is no longer', 'x'.repeat(2_000), 2_000],
+  ])('what a failed attempt had said %s', async (_what, words, length) => {
+    const adapter = new Streams(async function* () {
+      yield { type: 'block-start', index: 0, blockType: 'text' }
+      yield { type: 'text-delta', index: 0, text: words }
+      throw new LlmError('connection lost', 'LOST')
+    })
+    await using harness = await createHarness({ adapter })
+    const agent = harness.agent()
+    await harness.say(agent, 'hi')
+    expect(agent.session.events.find(({ type }) => type === 'request/failed')?.data).toHaveProperty('text', 'x'.repeat(length))
+  })
+
+  it('attempts are counted anew in each step', async () => {
+    const looks = { calls: [{ name: 'look', arguments: {} }] }
+    await using harness = await createHarness({
+      script: [fails('BUSY'), fails('BUSY'), looks, fails('BUSY'), { text: 'ok' }],
+      tools: [tool('look')],
+    })
+    const agent = harness.agent()
+    harness.ctx.on('agent/request-error', async () => ({ kind: 'retry' }))
+    await harness.say(agent, 'hi')
+    expect(story(agent.session).filter((line) => line.startsWith('failed'))).toEqual([
+      'failed 1.1 attempt 1: BUSY',
+      'failed 1.1 attempt 2: BUSY',
+      'failed 1.2 attempt 1: BUSY',
+    ])
+  })
+
+  it.each<[string, unknown, string]>([
+    ['a kind that nobody knows', { kind: 'tired' }, 'unknown finish kind "tired"'],
+    ['no reason', null, 'unknown finish kind'],
+    ['an error without a failure', { kind: 'error' }, 'a failure must have a message and a code, got undefined'],
+    ['a failure without a code', { kind: 'error', failure: { message: 'no' } }, 'a failure must have a message and a code'],
+    [
+      'a failure that no log could hold',
+      { kind: 'error', failure: { message: 'no', code: 'NO', status: Number.NaN } },
+      'failure.status is not a finite number',
+    ],
+  ])('a finish with %s is a failed request, which may be retried', async (_what, reason, why) => {
+    const adapter = new Streams(
+      async function* () {
+        yield { type: 'finish', reason: reason as FinishReason }
+      },
+      async function* () {
+        yield { type: 'finish', reason: { kind: 'stop' } }
+      },
+    )
+    await using harness = await createHarness({ adapter })
+    const agent = harness.agent()
+    const heard: string[] = []
+    harness.ctx.on('agent/request-error', async ({ failure: { code, message } }) => {
+      heard.push(`${code} ${message}`)
+      return { kind: 'retry' }
+    })
+    await harness.say(agent, 'hi')
+    expect(heard).toEqual([expect.stringContaining(`BAD_STREAM malformed model stream: ${why}`)])
+    expect(story(agent.session).at(-1)).toBe('end 1 completed')
   })
 
   it('backs off as long as the listener wants', async () => {
@@ -127,7 +223,7 @@ describe('agent/request-error', () => {
       agent.cancel()
       more.open()
       await agent.whenIdle()
-      expect(story(agent.session).slice(-2)).toEqual(['end 1.1', 'end 1 aborted by user'])
+      expect(story(agent.session).slice(-3)).toEqual(['failed 1.1 attempt 1: BUSY', 'end 1.1', 'end 1 aborted by user'])
       expect(harness.model.count).toBe(1)
       expect(harness.log).toEqual([])
     },

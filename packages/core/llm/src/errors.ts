@@ -9,12 +9,15 @@ export interface LlmFailure {
   /** How long the provider asked to wait, in milliseconds. */
   readonly retryAfterMs?: number
   readonly requestId?: string
+  /** Whether the same request may well succeed later. Absent when nobody knows. */
+  readonly retryable?: boolean
 }
 
 export interface LlmErrorOptions extends ErrorOptions {
   readonly status?: number
   readonly retryAfterMs?: number
   readonly requestId?: string
+  readonly retryable?: boolean
 }
 
 /** Recognises an {@link LlmError} of another loaded copy of this package too. */
@@ -27,13 +30,14 @@ export class LlmError extends HarnessError {
   constructor(message: string, code: string, options: LlmErrorOptions = {}) {
     super(message, code, options)
     this.name = 'LlmError'
-    const { status, retryAfterMs, requestId } = options
+    const { status, retryAfterMs, requestId, retryable } = options
     this.failure = Object.freeze({
       message,
       code,
       ...(Number.isFinite(status) && { status }),
       ...(Number.isFinite(retryAfterMs) && { retryAfterMs }),
       ...(requestId !== undefined && { requestId }),
+      ...(retryable !== undefined && { retryable }),
     }) as LlmFailure
   }
 

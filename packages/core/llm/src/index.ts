@@ -10,6 +10,7 @@ export {
   type Message,
   type MessageSource,
   type MessageSourceMap,
+  type ProviderData,
   type ReasoningBlock,
   type TextBlock,
   type ToolCallBlock,

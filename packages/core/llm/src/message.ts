@@ -1,15 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { type CallId, MessageId } from './ids.ts'
-import { snapshot } from '@loopguard/kit'
+import { type JsonValue, snapshot } from '@loopguard/kit'
+
+/**
+ * What a provider wants back with a block, such as a signature: it stands in the log and goes back out. Opaque to all but the adapter
+ * of that provider.
+ */
+export type ProviderData = Readonly<Record<string, JsonValue>>
 
 export interface TextBlock {
   readonly type: 'text'
   readonly text: string
+  readonly providerData?: ProviderData
 }
 
 export interface ReasoningBlock {
   readonly type: 'reasoning'
   readonly text: string
+  readonly providerData?: ProviderData
 }
 
 export interface ToolCallBlock {
@@ -18,6 +26,7 @@ export interface ToolCallBlock {
   readonly name: string
   /** The model's raw JSON text, malformed text included. */
   readonly arguments: string
+  readonly providerData?: ProviderData
 }
 
 export interface ToolResultBlock {

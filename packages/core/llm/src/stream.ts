@@ -3,9 +3,18 @@ import type { LlmFailure } from './errors.ts'
 import type { CallId } from './ids.ts'
 import type { ContentBlock, ReasoningBlock, TextBlock, ToolCallBlock } from './message.ts'
 
+/** What one request cost. What a provider does not say is absent, never `undefined`. */
 export interface TokenUsage {
+  /** The total, those of the cache included. */
   readonly inputTokens: number
+  /** The total, reasoning included. */
   readonly outputTokens: number
+  /** The part of `inputTokens` that came from the provider's cache. */
+  readonly cacheReadTokens?: number
+  /** The part of `inputTokens` that was written to it. */
+  readonly cacheWriteTokens?: number
+  /** The part of `outputTokens` that is reasoning. */
+  readonly reasoningTokens?: number
 }
 
 /** Why a stream ended. `error` and `aborted` carry the failure. */
@@ -86,12 +95,15 @@ export class StreamAssembler {
     return this.sorted().flatMap((block) => (block.done === undefined ? [] : [block.done]))
   }
 
-  /** What can be kept of a stream that was cut: text and reasoning so far, no tool call. Empty pieces are left out. */
+  /**
+   * What can be kept of a stream that was cut: whole blocks of text and reasoning as they are, the text so far of others, no tool call.
+   * What is empty is left out, unless it carries provider data.
+   */
   partialContent(): ContentBlock[] {
-    return this.sorted().flatMap((block): ContentBlock[] => {
-      if (block.type === 'tool-call') return []
-      const text = block.done !== undefined && block.done.type !== 'tool-call' ? block.done.text : block.parts.join('')
-      return text === '' ? [] : [{ type: block.type, text }]
+    return this.sorted().flatMap(({ type, parts, done }): ContentBlock[] => {
+      if (type === 'tool-call' || done?.type === 'tool-call') return []
+      const block: TextBlock | ReasoningBlock = done ?? { type, text: parts.join('') }
+      return block.text === '' && block.providerData === undefined ? [] : [block]
     })
   }
 

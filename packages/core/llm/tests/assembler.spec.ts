@@ -70,6 +70,13 @@ it('of a stream that was cut it keeps the text so far, whole blocks and pieces, 
   expect(assembler.content()).toEqual([words('whole'), call('done')])
 })
 
+it('of a stream that was cut it keeps what a provider attached to whole blocks, empty ones too', () => {
+  const signed: ModelBlock = { type: 'reasoning', text: 'hm', providerData: { anthropic: { signature: 's' } } }
+  const redacted: ModelBlock = { type: 'reasoning', text: '', providerData: { anthropic: { redactedData: 'd' } } }
+  const assembler = fed([...chunksOf(signed, 0), ...chunksOf(redacted, 1), ...chunksOf(words(''), 2)])
+  expect(assembler.partialContent()).toEqual([signed, redacted])
+})
+
 const start: StreamChunk = { type: 'block-start', index: 0, blockType: 'text' }
 const delta: StreamChunk = { type: 'text-delta', index: 0, text: 'x' }
 const end: StreamChunk = { type: 'block-end', index: 0, block: words('x') }

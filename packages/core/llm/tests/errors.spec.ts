@@ -2,8 +2,15 @@ import { failureOf, HarnessError, LlmError } from '@loopguard/llm'
 import { expect, it } from 'vitest'
 
 it('an LlmError holds its failure as frozen data, without what is not known', () => {
-  const error = new LlmError('slow down', 'RATE_LIMITED', { status: 429, retryAfterMs: 5, requestId: 'r', cause: 'c' })
-  expect(error.failure).toEqual({ message: 'slow down', code: 'RATE_LIMITED', status: 429, retryAfterMs: 5, requestId: 'r' })
+  const error = new LlmError('slow down', 'RATE_LIMITED', { status: 429, retryAfterMs: 5, requestId: 'r', retryable: true, cause: 'c' })
+  expect(error.failure).toEqual({
+    message: 'slow down',
+    code: 'RATE_LIMITED',
+    status: 429,
+    retryAfterMs: 5,
+    requestId: 'r',
+    retryable: true,
+  })
   expect([error.name, error.cause, Object.isFrozen(error.failure)]).toEqual(['LlmError', 'c', true])
   expect(error).toBeInstanceOf(HarnessError)
   expect(Object.keys(new LlmError('no', 'NO').failure)).toEqual(['message', 'code'])

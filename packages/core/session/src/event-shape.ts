@@ -12,6 +12,8 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['step/end', place],
   ['user/message', (data) => message(data, 'data', 'user')],
   ['assistant/message', (data) => place(data) ?? message(data['message'], 'data.message', 'assistant')],
+  ['request/failed', place],
+  ['request/retry', place],
   ['tool/call', (data) => place(data) ?? text(data, 'callId')],
   ['tool/result', (data) => place(data) ?? result(data['message'])],
   ['inbox/queued', (data) => target(data['target']) ?? message(data['message'], 'data.message', 'user')],

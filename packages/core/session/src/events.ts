@@ -39,6 +39,23 @@ export interface SessionEventMap {
     readonly tools?: readonly RequestTool[]
     readonly maxTokens?: number
   }
+  /** An attempt to ask the model has failed. Attempts of a step count from 1. `text` is what it had said, cut at 2,000 characters. */
+  'request/failed': {
+    readonly turn: number
+    readonly step: number
+    readonly attempt: number
+    readonly failure: LlmFailure
+    readonly text?: string
+  }
+  /** Who retries says so before it waits. `retry` counts from 1. */
+  'request/retry': {
+    readonly turn: number
+    readonly step: number
+    readonly retry: number
+    readonly maxRetries: number
+    readonly delayMs: number
+    readonly failure: LlmFailure
+  }
   'assistant/message': {
     readonly turn: number
     readonly step: number

@@ -69,6 +69,9 @@ class LogGrammar {
       }
       case 'assistant/message':
         return this.isHere(event.data) ? undefined : `an assistant message of ${placeOf(event.data)} while ${this.where()}`
+      case 'request/failed':
+      case 'request/retry':
+        return this.isHere(event.data) ? undefined : `"${event.type}" of ${placeOf(event.data)} while ${this.where()}`
       case 'tool/call':
         return this.isHere(event.data) ? undefined : `call "${event.data.callId}" of ${placeOf(event.data)} while ${this.where()}`
       case 'tool/result':

@@ -102,6 +102,14 @@ describe('turns and steps enclose what is theirs', () => {
     expect(await refusalOf([turn], asks())).toBe('an assistant message of step 1 of turn 1 while turn 1 is between steps')
   })
 
+  it('trips when a failed attempt stands outside of its step', async () => {
+    const failure = { message: 'no', code: 'NO' }
+    const failed: Entry = ['request/failed', { ...place, attempt: 1, failure }]
+    expect(await refusalOf([turn], failed)).toBe('"request/failed" of step 1 of turn 1 while turn 1 is between steps')
+    const retry: Entry = ['request/retry', { ...place, retry: 1, maxRetries: 2, delayMs: 3, failure }]
+    expect(await refusalOf([turn, step, stepEnd], retry)).toBe('"request/retry" of step 1 of turn 1 while turn 1 is between steps')
+  })
+
   it('trips when a call stands outside of its step', async () => {
     const elsewhere = { turn: 1, step: 2 }
     expect(await refusalOf([turn, step, asks('c1')], call('c1', elsewhere))).toBe(

@@ -31,6 +31,10 @@ function line(event: SessionEvent, names: ReadonlyMap<string, string>): string {
       return `user ${words(event.data)}`
     case 'request/header':
       return `header ${event.data.model}${(event.data.tools ?? []).map(({ name }) => ` ${name}`).join('')}`
+    case 'request/failed': {
+      const { attempt, failure, text } = event.data
+      return `failed ${place(event.data)} attempt ${attempt}: ${failure.code}${text === undefined ? '' : ` after ${JSON.stringify(text)}`}`
+    }
     case 'assistant/message': {
       const { message, interrupted } = event.data
       return `model ${words(message)}${interrupted === true ? ' (interrupted)' : ''}`
