@@ -155,14 +155,13 @@ describe('agent/request-error', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['a kind that nobody knows', { kind: 'tired' }, 'unknown finish kind "tired"'],
-    ['no reason', null, 'unknown finish kind'],
+    ['a kind that nobody knows', { kind: 'tired' }, 'unknown finish {"kind":"tired"}'],
     ['an error without a failure', { kind: 'error' }, 'a failure must have a message and a code, got undefined'],
     ['a failure without a code', { kind: 'error', failure: { message: 'no' } }, 'a failure must have a message and a code'],
     [
       'a failure that no log could hold',
       { kind: 'error', failure: { message: 'no', code: 'NO', status: Number.NaN } },
-      'failure.status is not a finite number',
+      'failure.status is NaN',
     ],
   ])('a finish with %s is a failed request, which may be retried', async (_what, reason, why) => {
     const adapter = new Streams(

@@ -242,6 +242,7 @@ describe('error', () => {
       'queued next-turn: hi',
       'queued next-turn: more',
       ...opening('hi'),
+      'failed 1.1 attempt 1: RATE_LIMITED',
       'end 1.1',
       'end 1 error RATE_LIMITED',
     ])
@@ -279,7 +280,12 @@ describe('error', () => {
     })
     const agent = harness.agent()
     await harness.say(agent, 'hi')
-    expect(story(agent.session).slice(-3)).toEqual(['queued next-step: before', 'end 1.1', 'end 1 error BROKEN'])
+    expect(story(agent.session).slice(-4)).toEqual([
+      'queued next-step: before',
+      'failed 1.1 attempt 1: BROKEN',
+      'end 1.1',
+      'end 1 error BROKEN',
+    ])
     await harness.say(agent, 'again')
     expect(story(agent.session).slice(-8)).toEqual([
       'turn 2',
@@ -336,7 +342,13 @@ describe('error', () => {
       harness.model.push(call(block) as never)
       const agent = harness.agent()
       await harness.say(agent, 'hi')
-      expect(story(agent.session)).toEqual(['queued next-turn: hi', ...opening('hi'), 'end 1.1', 'end 1 error BAD_STREAM'])
+      expect(story(agent.session)).toEqual([
+        'queued next-turn: hi',
+        ...opening('hi'),
+        'failed 1.1 attempt 1: BAD_STREAM',
+        'end 1.1',
+        'end 1 error BAD_STREAM',
+      ])
     }
   })
 })

@@ -66,7 +66,7 @@ export const phases: readonly Phase[] = [
   },
   {
     name: 'in request-error',
-    before: opening,
+    before: [...opening, 'failed 1.1 attempt 1: BUSY'],
     after: ['end 1.1'],
     build: () => ({
       script: [
