@@ -155,7 +155,7 @@ describe('agent/request-error', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['a kind that nobody knows', { kind: 'tired' }, 'unknown finish {"kind":"tired"}'],
+    ['a kind that nobody knows', { kind: 'tired' }, 'unknown finish kind "tired"'],
     ['an error without a failure', { kind: 'error' }, 'a failure must have a message and a code, got undefined'],
     ['a failure without a code', { kind: 'error', failure: { message: 'no' } }, 'a failure must have a message and a code'],
     [
