@@ -10,6 +10,7 @@ export {
 export type { EventSink, SessionBackend, StoredSession } from './backend.ts'
 export { Config } from './config.ts'
 export { decodeLine, encodeLine } from './line.ts'
+export { LogDirectory } from './log-directory.ts'
 export { Session } from './session.ts'
 export { SessionStore, SessionStore as default, type CreateOptions } from './store.ts'
 export { lastHeader, lastTurn, messagesOf, pendingInbox, type Log } from './views.ts'

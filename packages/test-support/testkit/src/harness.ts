@@ -2,7 +2,7 @@ import { Context, type Plugin } from '@deepseek-ai/cordis'
 import { AgentLoop, type Agent, type AgentOptions, type Config as LoopConfig } from '@loopguard/agent-loop'
 import type { Config as InvariantsConfig } from '@loopguard/invariants'
 import { createUserMessage, type LlmAdapter, LlmRuntime, SessionId, text, type UserMessage } from '@loopguard/llm'
-import { SessionStore } from '@loopguard/session'
+import { type Config as SessionConfig, type SessionBackend, SessionStore } from '@loopguard/session'
 import { type ToolDefinition, ToolRuntime } from '@loopguard/tools'
 import { captureErrors, type LoggedError } from './error-log.ts'
 import { type InvariantWatch, mountInvariants, settle } from './invariants.ts'
@@ -19,6 +19,8 @@ export interface HarnessOptions {
   readonly adapter?: LlmAdapter
   /** Configuration of the agent loop. */
   readonly loop?: Partial<LoopConfig>
+  /** Where sessions are kept: a configuration of the store, or a backend such as `FaultyBackend`. Default: in memory. */
+  readonly sessions?: SessionConfig | SessionBackend
   /** Registered for all agents. */
   readonly tools?: readonly ToolDefinition[]
   /**
@@ -56,7 +58,7 @@ const PROVIDER = 'scripted'
  * @throws what a plugin throws while it starts, its refused configuration included; what was mounted by then is gone again.
  */
 export async function createHarness(options: HarnessOptions = {}): Promise<Harness> {
-  const { script, loop = {}, tools = [], invariants = true, plugins = [] } = options
+  const { script, loop = {}, sessions = {}, tools = [], invariants = true, plugins = [] } = options
   const ctx = new Context()
   await settle(ctx)
   const log = captureErrors(ctx)
@@ -64,7 +66,8 @@ export async function createHarness(options: HarnessOptions = {}): Promise<Harne
   let watch: InvariantWatch | undefined
   try {
     await ctx.plugin(LlmRuntime)
-    await ctx.plugin(SessionStore)
+    if ('create' in sessions) await ctx.plugin({ name: 'sessions', apply: (own: Context) => void new SessionStore(own, {}, sessions) })
+    else await ctx.plugin(SessionStore, sessions)
     await ctx.plugin(ToolRuntime)
     await ctx.plugin(AgentLoop, loop)
     if (invariants !== false) watch = await mountInvariants(ctx, invariants === true ? {} : invariants)
