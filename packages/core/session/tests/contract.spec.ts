@@ -7,7 +7,9 @@ describe.each([
   ['files', false],
   ['durable files', true],
 ])('%s hold what every backend promises', (_what, durable) => {
-  it.each(backendContract)('$name', ({ run }) => run(() => new LogDirectory(tempDir(), { durable })))
+  it.each(backendContract)('$name', async ({ run }) => {
+    await expect(run(() => new LogDirectory(tempDir(), { durable }))).resolves.toBeUndefined()
+  })
 })
 
 describe('the suite finds a backend that', () => {

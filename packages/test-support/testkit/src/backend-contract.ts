@@ -6,8 +6,8 @@ import { type EventSink, SESSION_VERSION, type SessionBackend, type SessionEvent
 /** One thing that every `SessionBackend` promises. `run` throws when this one does not hold it. */
 export interface BackendPromise {
   readonly name: string
-  /** @param make - an empty store. */
-  run(make: () => SessionBackend | Promise<SessionBackend>): Promise<void>
+  /** Makes an empty store and tries it. */
+  readonly run: (make: () => SessionBackend | Promise<SessionBackend>) => Promise<void>
 }
 
 /** The suite that every backend must pass, whatever keeps its logs. Each entry is a test of its own; any test runner will do. */
@@ -103,7 +103,7 @@ const ODD: readonly unknown[] = [
   'nul \0, lone \ud83d, line\u2028separator\n',
   JSON.parse('{"__proto__":{"a":1}}'),
   { '': 0, 'a b': [[[[]]], {}] },
-  [1e308, 5e-324, 0, 9_007_199_254_740_993],
+  [1e308, 5e-324, 0, 2 ** 53],
   null,
 ]
 
