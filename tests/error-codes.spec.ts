@@ -11,6 +11,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   'timeout-policy': 'packages/guard/timeout-policy',
   'repeat-tool-reminder': 'packages/guard/repeat-tool-reminder',
   invariants: 'packages/runtime-diagnostics/invariants',
+  jobs: 'packages/work/jobs',
   shell: 'packages/work/shell',
   testkit: 'packages/test-support/testkit',
   loopguard: 'packages/boot/loopguard',

@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { afterAll, describe, expect, it } from 'vitest'
+import Jobs from '@loopguard/jobs'
 import { watchContexts } from '@loopguard/testkit'
 import * as approve from './samples/approve.ts'
 import { count } from './samples/smallest.ts'
-import { bashHost, call, shellHost, textOf } from './support.ts'
+import { bashHost, call, shellHost, textOf, until } from './support.ts'
 
 afterAll(watchContexts())
 
@@ -38,7 +39,12 @@ it('the table of the config holds every key and its default', async () => {
 
 it('the description of the tool stands there, to the letter', async () => {
   const { ctx } = await bashHost()
-  expect(readme).toContain(`\`\`\`text\n${ctx.tools.schemas()[0]?.description}\n\`\`\`\n`)
+  const description = (): string => ctx.tools.schemas()[0]?.description ?? ''
+  const first = description()
+  expect(readme).toContain(`\`\`\`text\n${first}\n\`\`\`\n`)
+  await ctx.plugin(Jobs)
+  await until(() => description() !== first, 'the tool offers jobs')
+  expect(readme).toContain(`\`\`\`text\n${description().slice(first.length + 1)}\n\`\`\`\n`)
 })
 
 describe('the samples', () => {
