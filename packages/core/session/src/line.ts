@@ -2,19 +2,41 @@ import { HarnessError, parseSnapshot } from '@loopguard/kit'
 import { type SessionEvent, type SessionEventMap, SESSION_VERSION } from './events.ts'
 import { faultOfEvent } from './event-shape.ts'
 
+/** How deep the data of one line may nest. Newer engines write any depth, but other readers of JSON do not read it. */
+const MAX_DEPTH = 1_000
+
 /**
  * One event as one line. The line break at its end is what commits it: a line without one was torn.
  * @throws HarnessError `SESSION_EVENT_TOO_DEEP`, `SESSION_EVENT_TOO_LARGE`.
  */
 export function encodeLine(event: SessionEvent): Uint8Array {
+  const text = textOf(event)
+  // Each level takes two characters at least. The text bounds the walk, too: data may hold one object in many places.
+  if (text.length > 2 * MAX_DEPTH && isDeeperThan(MAX_DEPTH, event.data)) throw tooDeep(event)
+  return Buffer.from(`${text}\n`)
+}
+
+function textOf(event: SessionEvent): string {
   try {
-    return Buffer.from(`${JSON.stringify(event)}\n`)
+    return JSON.stringify(event)
   } catch (cause) {
     const isDeep = cause instanceof RangeError && /call stack/i.test(cause.message)
     throw isDeep
-      ? new HarnessError(`"${event.type}": the data is nested too deeply for a line of the log`, 'SESSION_EVENT_TOO_DEEP', { cause })
+      ? tooDeep(event, { cause })
       : new HarnessError(`"${event.type}": the data is too large for a line of the log`, 'SESSION_EVENT_TOO_LARGE', { cause })
   }
+}
+
+function tooDeep({ type }: SessionEvent, options?: ErrorOptions): HarnessError {
+  const why = `"${type}": the data nests deeper than ${MAX_DEPTH} levels, which is too deep for a line of the log`
+  return new HarnessError(why, 'SESSION_EVENT_TOO_DEEP', options)
+}
+
+function isDeeperThan(levels: number, data: unknown): boolean {
+  if (typeof data !== 'object' || data === null) return false
+  if (levels === 0) return true
+  for (const member of Object.values(data)) if (isDeeperThan(levels - 1, member)) return true
+  return false
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
