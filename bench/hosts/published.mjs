@@ -1,21 +1,13 @@
-// The published DeepSeek Harness, keyless. Its packages ask for a Node with Promise.withResolvers.
-Promise.withResolvers ??= function () {
-  let resolve, reject
-  const promise = new this((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  return { promise, resolve, reject }
-}
-const { Context } = await import('@deepseek-ai/cordis')
-const { default: AgentRegistry } = await import('@deepseek-ai/dsh-agent')
-const { default: AgentLoop } = await import('@deepseek-ai/dsh-agent-loop')
-const { default: LlmRuntime, CallId, createUserMessage, LlmAdapter } = await import('@deepseek-ai/dsh-llm')
-const { default: SessionStore, SessionId } = await import('@deepseek-ai/dsh-session')
-const { default: SystemPrompt } = await import('@deepseek-ai/dsh-system-prompt')
-const { default: ToolRuntime } = await import('@deepseek-ai/dsh-tools')
-const timeoutPolicy = await import('@deepseek-ai/dsh-tool-call-timeout-policy')
-const reminder = await import('@deepseek-ai/dsh-repeat-tool-reminder')
+// The published DeepSeek Harness, keyless.
+import { Context } from '@deepseek-ai/cordis'
+import AgentRegistry from '@deepseek-ai/dsh-agent'
+import AgentLoop from '@deepseek-ai/dsh-agent-loop'
+import LlmRuntime, { CallId, createUserMessage, LlmAdapter } from '@deepseek-ai/dsh-llm'
+import SessionStore, { SessionId } from '@deepseek-ai/dsh-session'
+import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
+import ToolRuntime from '@deepseek-ai/dsh-tools'
+import * as timeoutPolicy from '@deepseek-ai/dsh-tool-call-timeout-policy'
+import * as reminder from '@deepseek-ai/dsh-repeat-tool-reminder'
 
 class Adapter extends LlmAdapter {
   constructor(chunksOf) {

@@ -5,13 +5,6 @@ import { Context } from '@deepseek-ai/cordis'
 import Include from '@deepseek-ai/cordis-plugin-include'
 import Loader from '@deepseek-ai/cordis-plugin-loader'
 
-// The harness asks for Node 22 because of this one function.
-Promise.withResolvers ??= () => {
-  let settle
-  const promise = new Promise((resolve, reject) => (settle = { resolve, reject }))
-  return { promise, ...settle }
-}
-
 class Rows extends Include {
   import(name) {
     return name.startsWith('.') ? super.import(name) : import(name)

@@ -51,13 +51,12 @@ function checkHarness(local) {
     const needed = ['@loopguard/timeout', '@loopguard/invariants'].map((name) => [name, local[name]])
     writeJson(folder, { dependencies: { ...dependencies, ...Object.fromEntries(needed) } })
     for (const file of ['cordis.yml', 'conversation.mjs', 'model.mjs', 'tools.mjs']) cpSync(join(example, file), join(folder, file))
-    writeFileSync(join(folder, 'polyfill.mjs'), POLYFILL)
     install('npm', step)
     for (const [name, alias] of aliases) {
       const installed = JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8'))
       if (installed.name !== alias) throw new Error(`${name} leads to ${installed.name}`)
     }
-    const output = step(process.execPath, ['--import', './polyfill.mjs', 'node_modules/@deepseek-ai/cordis/bin.js'])
+    const output = step(process.execPath, ['node_modules/@deepseek-ai/cordis/bin.js'])
     expectIn(output, '- consecutive_calls: 5')
     expectIn(output, 'tool call timed out after 250ms')
     expectIn(output, 'end      completed')
@@ -103,13 +102,6 @@ function typeCheck(module, moduleResolution) {
   }
   return [...Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]), 'types.ts']
 }
-
-const POLYFILL = `Promise.withResolvers ??= () => {
-  let settle
-  const promise = new Promise((resolve, reject) => (settle = { resolve, reject }))
-  return { promise, ...settle }
-}
-`
 
 function inEmptyFolder(what, body) {
   const folder = mkdtempSync(join(tmpdir(), 'loopguard-consumer-'))

@@ -1,5 +1,4 @@
 // The public DeepSeek Harness, from its published packages.
-import '../polyfill.ts'
 import { Context, type Plugin } from '@deepseek-ai/cordis'
 import AgentRegistry, { type Agent as HarnessAgent } from '@deepseek-ai/dsh-agent'
 import AgentLoop from '@deepseek-ai/dsh-agent-loop'
