@@ -63,14 +63,16 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A fresh folder outside the repository, with these files in it. */
-export function folder(files: Readonly<Record<string, string>>): string {
-  // A name with all that has to be escaped in a URL.
-  const path = mkdtempSync(join(tmpdir(), 'loop guard #50%-'))
+/**
+ * A fresh folder outside the repository, with these files in it.
+ * @param name - how its name begins; if not given, with all that has to be escaped in a URL.
+ */
+export function folder(files: Readonly<Record<string, string>>, name = 'loop guard #50%-'): string {
+  const path = mkdtempSync(join(tmpdir(), name))
   folders.push(path)
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(path, name)), { recursive: true })
-    writeFileSync(join(path, name), content)
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, file)), { recursive: true })
+    writeFileSync(join(path, file), content)
   }
   return path
 }

@@ -49,6 +49,18 @@ const COMPOSITION = `# a comment that must survive
 - id: expression
   name: ./fine.mjs
   disabled: !!js ctx.nobody.knows
+- id: expression-text
+  name: ./fine.mjs
+  disabled: !!js String(false)
+- id: expression-config
+  name: ./fine.mjs
+  config: { a: [{ b: !!js process.env.NOT_SET.trim() }] }
+- id: policy
+  name: '@loopguard/timeout-policy'
+- id: tools
+  name: '@loopguard/tools'
+- id: again
+  name: '@loopguard/timeout-policy'
 - id: llm
   name: '@loopguard/llm'
 - id: model
@@ -60,7 +72,7 @@ const FILES = {
   'cordis.yml': COMPOSITION,
   'fine.mjs': `export const apply = (ctx) => { ctx.logger.error('fine, but worried'); ctx.effect(() => () => console.error('fine is unloaded')) }`,
   'broken.mjs': `${PLUGIN}\nexport const name = ;`,
-  // What Node 20 says to a row that names a TypeScript file; these tests may run under a loader that takes such files.
+  // What Node before 22.18 says to a row that names a TypeScript file; these tests may run under a loader that takes such files.
   'typed.mjs': `throw Object.assign(new TypeError('Unknown file extension ".ts" for /x.ts'), { code: 'ERR_UNKNOWN_FILE_EXTENSION' })`,
   'throws.mjs': `export function apply() { throw new Error('boom', { cause: new Error('the disk is full') }) }`,
   'rejects.mjs': `export const apply = async () => { throw new AggregateError([new Error('left'), new Error('right')], 'both') }`,
@@ -75,10 +87,13 @@ const FILES = {
 describe('a composition in which rows do not start', () => {
   let path: string
   let ended: Ended
+  /** What was said, without the places. */
+  let told: string
 
   beforeAll(async () => {
     path = folder(FILES)
     ended = await run(['run', join(path, 'cordis.yml')])
+    told = ended.err.replaceAll(/^ {2}\S.*\/cordis\.yml:\d+:\d+: /gm, '  ')
   })
 
   it('exits with 1, says so first, and prints nothing on standard output', () => {
@@ -126,22 +141,44 @@ describe('a composition in which rows do not start', () => {
     ],
     ['a plugin that disposes itself', () => 'itself (./itself.mjs): disposed itself while it was loading'],
     ['a builtin that does not exist', () => 'builtin (cordis:nope): there is no builtin "cordis:nope", only "cordis:group"'],
-    ['an expression that fails', () => 'expression (./fine.mjs): '],
+    [
+      'an expression that fails',
+      () => 'expression (./fine.mjs): `disabled: !!js ctx.nobody.knows` fails: cannot get property "nobody" without inject\n  ',
+    ],
+    [
+      'an expression that comes to text',
+      () => 'expression-text (./fine.mjs): `disabled: !!js String(false)` comes to "false": expected true or false',
+    ],
+    [
+      'an expression of the configuration that fails',
+      () =>
+        "expression-config (./fine.mjs): `config.a[0].b: !!js process.env.NOT_SET.trim()` fails: Cannot read properties of undefined (reading 'trim')\n  ",
+    ],
+    [
+      'a guard that does what another row does',
+      () =>
+        `again (@loopguard/timeout-policy): does what policy (${path}/cordis.yml:50:3) does already, with the same \`config\`: take one of the two out`,
+    ],
     ['a row inside a group', () => 'member (./throws.mjs): boom'],
     [
       'a malformed script, with file, line, column and what was expected',
       () => `model (@loopguard/testkit/scripted-model): ${path}/script.yml:2:3: unknown key \`cals\`, did you mean \`calls\`?`,
     ],
   ])('names the row, the package and the cause: %s', (_, expected) => {
-    expect(ended.err).toContain(`\n  ${expected()}`)
+    expect(told).toContain(`\n  ${expected()}`)
+  })
+
+  it('says where each row stands, also in a group', () => {
+    expect(ended.err).toContain(`\n  ${path}/cordis.yml:4:3: unknown (@nope/none): `)
+    expect(ended.err).toContain(`\n  ${path}/cordis.yml:36:7: member (./throws.mjs): `)
   })
 
   it('shows where a syntax error stands', () => {
-    expect(ended.err).toMatch(/\n {2}broken \(\.\/broken\.mjs\): .*broken\.mjs:2\n {4}export const name = ;\n/)
+    expect(told).toMatch(/\n {2}broken \(\.\/broken\.mjs\): .*broken\.mjs:2\n {4}export const name = ;\n/)
   })
 
   it('names no row that is active, and none that is disabled', () => {
-    expect(ended.err).not.toMatch(/\n {2}(?:fine|group|off|llm) \(/)
+    expect(told).not.toMatch(/\n {2}(?:fine|group|off|llm) \(/)
   })
 
   it('shows what an active row logged at error level, and each fault only once', () => {
@@ -168,7 +205,12 @@ describe('a row that takes for ever', () => {
     })
     const { code, err } = await run(['run', join(path, 'cordis.yml'), '--load-limit', '300'])
     expect(code).toBe(1)
-    expect(err.split('\n').slice(1)).toEqual([
+    expect(
+      err
+        .replaceAll(/^ {2}\S.*\/cordis\.yml:\d:3: /gm, '  ')
+        .split('\n')
+        .slice(1),
+    ).toEqual([
       '  hangs (./hangs.mjs): still loading after 300 ms: its apply() has not settled',
       '  never-imported (./never-imported.mjs): still being imported after 300 ms',
       '  behind (./behind.mjs): did not start: rows start in order, and one before it is not there yet',

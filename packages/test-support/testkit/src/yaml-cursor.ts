@@ -38,7 +38,8 @@ export class YamlCursor {
       throw new ScriptError(file, `cannot be read: ${messageOf(error)}`, { cause: error })
     }
     const lines = new LineCounter()
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+    // Some editors begin a file with a byte order mark, which the parser takes for text.
+    const document = parseDocument(text.startsWith('\ufeff') ? text.slice(1) : text, { lineCounter: lines, prettyErrors: false })
     const source = { file, lines, document }
     const fault = document.errors[0] ?? document.warnings[0]
     if (fault !== undefined) throw new ScriptError(placeOf(source, fault.pos[0]), fault.message, { cause: fault })

@@ -73,6 +73,10 @@ describe('a script file', () => {
     ])
   })
 
+  it('may begin with a byte order mark', () => {
+    expect(readScript(file('\ufeff- text: hello\n'))).toEqual([{ text: 'hello' }])
+  })
+
   it('may use anchors, and keeps arguments that are text as they are', () => {
     const text = `- calls: [&look { name: look, arguments: '{"a":' }]\n- calls: [*look, *look]\n`
     expect(readScript(file(text))[1]).toEqual({

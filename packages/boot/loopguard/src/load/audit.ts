@@ -1,38 +1,50 @@
 import type { Context, Fiber } from '@deepseek-ai/cordis'
 import type { Entry } from '@deepseek-ai/cordis-plugin-loader'
-import { explain, type Fault } from './faults.ts'
+import { explain } from './explain.ts'
+import { ExpressionError, failingExpression, isDisabled } from './expressions.ts'
+import { CompositionError, type Fault } from './faults.ts'
 import type { RowLoader } from './row-loader.ts'
+import { placeOfRow } from './rows.ts'
 
 /** Names of Cordis' fiber states by number; the enum itself does not exist at run time. */
 const STATES = ['pending', 'loading', 'active', 'failed', 'disposed', 'unloading'] as const
 
+const BEHIND = 'did not start: rows start in order, and one before it is not there yet'
+const MAX_BEHIND = 10
+
 /** Finds every row that is not active, once the loader has nothing more to do or was given up on after `waitedMs`. */
 export async function audit(loader: RowLoader, waitedMs: number | undefined): Promise<Fault[]> {
-  const faults = await Promise.all([...loader.entries()].map((entry) => faultOf(loader, entry, waitedMs)))
-  return faults.filter((fault) => fault !== undefined)
+  const faults = await Promise.all([...loader.entries()].map((entry) => faultsOf(loader, entry, waitedMs)))
+  return shortened(faults.flat(), loader.left)
 }
 
-async function faultOf(loader: RowLoader, entry: Entry, waitedMs: number | undefined): Promise<Fault | undefined> {
+/** What a fault of a row is told with: its place, its id and what it names. */
+export function subjectOf(entry: Entry): Pick<Fault, 'place' | 'row' | 'package'> {
+  return { place: placeOf(entry), row: entry.id, package: entry.options.name }
+}
+
+async function faultsOf(loader: RowLoader, entry: Entry, waitedMs: number | undefined): Promise<Fault[]> {
   const { fiber } = entry
-  const name = entry.options.name
-  const fault = (cause: string, error?: unknown): Fault => ({ row: entry.id, package: name, cause, ...(error !== undefined && { error }) })
+  const fault = (cause: string, error?: unknown): Fault[] => [{ ...subjectOf(entry), cause, ...(error !== undefined && { error }) }]
+  const off = isDisabled(entry)
+  if (off instanceof ExpressionError) return fault(off.message, off.cause)
   if (fiber === undefined) {
-    const disabled = isDisabled(entry)
-    if (disabled === true) return undefined
-    if (disabled !== false) return fault(explain(disabled.error), disabled.error)
-    if (loader.failures.has(name)) return fault(explain(loader.failures.get(name)), loader.failures.get(name))
-    if (loader.imported.has(name)) return fault('did not start: rows start in order, and one before it is not there yet')
-    return fault(`still being imported after ${waitedMs ?? 0} ms`)
+    if (off) return []
+    const failure = loader.failureOf(entry)
+    if (failure !== undefined) return fault(explain(failure), failure)
+    return fault(loader.isImported(entry) ? BEHIND : `still being imported after ${waitedMs ?? 0} ms`)
   }
   switch (STATES[fiber.state]) {
     case 'active':
-      return undefined
+      return []
     case 'failed': {
       const error: unknown = await fiber.await().then(
         () => undefined,
         (reason: unknown) => reason,
       )
-      return fault(explain(error), error)
+      const expression = failingExpression(entry, error)
+      if (expression !== undefined) return fault(expression.message, error)
+      return error instanceof CompositionError ? error.faults.map((inner) => within(entry, inner, error)) : fault(explain(error), error)
     }
     case 'pending':
       return fault(missing(fiber))
@@ -45,13 +57,18 @@ async function faultOf(loader: RowLoader, entry: Entry, waitedMs: number | undef
   }
 }
 
-/** What `disabled` comes to: it may be an expression, which may fail. */
-function isDisabled(entry: Entry): boolean | { readonly error: unknown } {
-  try {
-    return entry.disabled
-  } catch (error) {
-    return { error }
-  }
+/** A fault in the rows that a row includes. */
+function within(entry: Entry, { place, row, package: name, cause }: Fault, error: unknown): Fault {
+  const subject = subjectOf(entry)
+  return row === undefined
+    ? { ...subject, place: place ?? subject.place, cause, error }
+    : { place: place ?? subject.place, row: `${entry.id}:${row}`, package: name, cause, error }
+}
+
+/** Where the row stands; rows that were made up stand where the row that holds them does. */
+function placeOf(entry: Entry): string | undefined {
+  const around = entry.parent.ctx.fiber.entry
+  return placeOfRow(entry.options) ?? (around === undefined ? undefined : placeOf(around))
 }
 
 function missing(fiber: Fiber): string {
@@ -59,4 +76,13 @@ function missing(fiber: Fiber): string {
   const names = Object.keys(fiber.inject).filter((name) => ctx.get(name) === undefined)
   const services = (names.length > 0 ? names : Object.keys(fiber.inject)).map((name) => `"${name}"`)
   return `waits for the service${services.length === 1 ? '' : 's'} ${services.join(', ')}, which no active row provides`
+}
+
+/** Thousands of rows behind one that hangs are no thousands of faults. */
+function shortened(faults: readonly Fault[], left: number): Fault[] {
+  const behind = faults.filter(({ cause }) => cause === BEHIND)
+  const more = new Set(behind.slice(MAX_BEHIND))
+  const kept = faults.filter((fault) => !more.has(fault))
+  const count = more.size + left
+  return count === 0 ? kept : [...kept, { cause: `${count} more rows did not start: their turn had not come` }]
 }

@@ -2,10 +2,13 @@ import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Context } from '@deepseek-ai/cordis'
 import { audit } from './audit.ts'
-import { CompositionError, withCauses } from './faults.ts'
 import type { ErrorLog } from './error-log.ts'
+import { withCauses } from './explain.ts'
+import { CompositionError } from './faults.ts'
+import { guardsTwice } from './guard-twice.ts'
 import { RowLoader } from './row-loader.ts'
 import type { Row } from './rows.ts'
+import { takenLiterally } from './taken-literally.ts'
 import { settlesWithin, UNLOAD_LIMIT_MS } from './time-limit.ts'
 
 export interface ComposeOptions {
@@ -16,6 +19,8 @@ export interface ComposeOptions {
   readonly log: ErrorLog
   /** Called with the fresh context, before any row loads: the place for listeners that are to miss nothing. */
   readonly attach?: (ctx: Context) => void
+  /** Told, in one line each, what may be meant so and is no fault. */
+  readonly note?: (line: string) => void
 }
 
 /**
@@ -23,23 +28,28 @@ export interface ComposeOptions {
  * @throws CompositionError that names every row which did not become active; what did start is being unloaded then.
  */
 export async function compose(rows: readonly Row[], options: ComposeOptions): Promise<Context> {
-  const { file, loadLimitMs, log, attach } = options
+  const { file, loadLimitMs, log, attach, note } = options
   const ctx = new Context()
   ctx.baseUrl = `${pathToFileURL(dirname(file)).href}/`
   log.attach(ctx)
   attach?.(ctx)
   await ctx.plugin(RowLoader, { file })
   const loader = ctx.get('loader') as RowLoader
-  const settled = await settlesWithin(loadLimitMs, load(loader, rows))
-  const faults = await audit(loader, settled ? undefined : loadLimitMs)
+  const isSettled = await settlesWithin(loadLimitMs, load(loader, rows))
+  if (!isSettled) loader.giveUp()
+  const twice = guardsTwice(loader.entries())
+  const faults = [...(await audit(loader, isSettled ? undefined : loadLimitMs)), ...twice.faults]
   log.release(faults.reduce((reported, { error }) => withCauses(error, reported), new Set<unknown>()))
-  if (faults.length === 0) return ctx
+  if (faults.length === 0) {
+    for (const line of [...twice.notes, ...takenLiterally(loader.entries())]) note?.(line)
+    return ctx
+  }
   // Bounded: a row that hangs while it loads hangs while it unloads, too.
   await settlesWithin(UNLOAD_LIMIT_MS, ctx.fiber.dispose())
   throw new CompositionError(file, faults)
 }
 
 async function load(loader: RowLoader, rows: readonly Row[]): Promise<void> {
-  await Promise.all(rows.map((row) => loader.create(row).catch((error: unknown) => loader.failures.set(row.name, error))))
+  await loader.start(loader.root, () => rows)
   await loader.await()
 }

@@ -36,13 +36,20 @@ export class ErrorLog {
   release(reported: ReadonlySet<unknown>): void {
     const held = this.held ?? []
     this.held = undefined
+    // A row is started again when a service that it needs comes back, and then fails with an error that only looks the same.
+    const known = new Set([...reported].map(textOf))
     for (const message of held)
-      if (this.exporter !== undefined && !message.args.some((arg) => reported.has(arg))) this.show(this.exporter, message)
+      if (this.exporter !== undefined && !message.args.some((arg) => known.has(textOf(arg)))) this.show(this.exporter, message)
   }
 
   private show(exporter: Exporter, message: Message): void {
     this.write(`error [${message.name}] ${Logger.format(exporter, message)}\n`)
   }
+}
+
+/** What tells errors apart for a reader; anything else is itself. */
+function textOf(value: unknown): unknown {
+  return value instanceof Error ? `${value.name}: ${value.message}` : value
 }
 
 function show(value: unknown): string {

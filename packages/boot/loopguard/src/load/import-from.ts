@@ -46,7 +46,8 @@ function resolved(file: string, specifier: string): string {
 /** Whether an import found nothing at `target` itself, and not at something further down. */
 function isAbsent(error: unknown, target: string): boolean {
   if (!(error instanceof Error) || (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') return false
-  return error.message.includes(`'${target.startsWith('file:') ? fileURLToPath(target) : packageOf(target)}'`)
+  const names = target.startsWith('file:') ? [fileURLToPath(target), target] : [packageOf(target)]
+  return names.some((name) => error.message.includes(`'${name}'`))
 }
 
 /** A path in a URL: an absolute one may hold what has a meaning there. */
