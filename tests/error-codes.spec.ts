@@ -20,8 +20,16 @@ const OWNERS: Readonly<Record<string, string>> = {
 
 /** Constants that look like a code of ours: codes of Node and of the YAML parser, and variables of the environment. */
 const NO_CODES = new Set([
-  ...['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'NO_COLOR', 'FORCE_COLOR', 'NODE_OPTIONS', 'BASH_ENV'],
-  ...['BAD_SCALAR_START', 'MULTIPLE_DOCS', 'TAB_AS_INDENT', 'UNEXPECTED_TOKEN'],
+  'ERR_MODULE_NOT_FOUND',
+  'MODULE_NOT_FOUND',
+  'NO_COLOR',
+  'FORCE_COLOR',
+  'NODE_OPTIONS',
+  'BASH_ENV',
+  'BAD_SCALAR_START',
+  'MULTIPLE_DOCS',
+  'TAB_AS_INDENT',
+  'UNEXPECTED_TOKEN',
 ])
 const ONE_WORD = ['ABORTED', 'BLOCKED', 'CANCELLED', 'DENIED', 'INVARIANT']
 
