@@ -77,6 +77,18 @@ it('of a stream that was cut it keeps what a provider attached to whole blocks, 
   expect(assembler.partialContent()).toEqual([signed, redacted])
 })
 
+it('of a stream that was cut it keeps a block that came whole, without a delta', () => {
+  const assembler = fed([
+    { type: 'block-start', index: 0, blockType: 'reasoning' },
+    { type: 'block-end', index: 0, block: { type: 'reasoning', text: 'hm' } },
+    { type: 'block-start', index: 1, blockType: 'text' },
+    { type: 'block-end', index: 1, block: words('at once') },
+    { type: 'block-start', index: 2, blockType: 'text' },
+    { type: 'block-end', index: 2, block: words('') },
+  ])
+  expect(assembler.partialContent()).toEqual([{ type: 'reasoning', text: 'hm' }, words('at once')])
+})
+
 const start: StreamChunk = { type: 'block-start', index: 0, blockType: 'text' }
 const delta: StreamChunk = { type: 'text-delta', index: 0, text: 'x' }
 const end: StreamChunk = { type: 'block-end', index: 0, block: words('x') }

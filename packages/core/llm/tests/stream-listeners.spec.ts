@@ -81,6 +81,79 @@ it('what a listener sees has its one finish already', async () => {
   expect(seen).toEqual(['finish'])
 })
 
+it.each<[string, (() => never) | undefined]>([
+  ['ends', undefined],
+  [
+    'throws',
+    () => {
+      throw new Error('late')
+    },
+  ],
+])('what an adapter sends at once behind its finish passes a listener, and no second finish follows when it then %s', async (_how, act) => {
+  const ctx = await host({ invariants: false })
+  const usage: StreamChunk = { type: 'usage', usage: { inputTokens: 1, outputTokens: 1 } }
+  ctx.llm.registerAdapter(
+    ['p'],
+    adapterOf(async function* () {
+      yield* [...saying('hi'), usage]
+      act?.()
+    }),
+  )
+  const seen: StreamChunk[] = []
+  ctx.on('llm/stream', async function* (_request, next) {
+    const chunks = await collect(next())
+    seen.push(...chunks)
+    yield* chunks
+  })
+  expect(await collect(ctx.llm.stream(requestOf()))).toEqual(saying('hi'))
+  expect(seen).toEqual([...saying('hi'), usage])
+})
+
+const over = { value: undefined, done: true }
+
+it('a listener that leaves an adapter which cannot be closed gets no chunk for it', async () => {
+  const ctx = await host()
+  ctx.llm.registerAdapter(
+    ['p'],
+    adapterOf(async function* () {
+      try {
+        yield* saying('hi')
+      } finally {
+        // oxlint-disable-next-line no-unsafe-finally -- the fault under test
+        throw new Error('cannot close')
+      }
+    }),
+  )
+  const answers: unknown[] = []
+  ctx.on('llm/stream', async function* (_request, next) {
+    const source = next()[Symbol.asyncIterator]()
+    await source.next()
+    answers.push(await source.return?.(), await source.next())
+    yield* saying('from the listener')
+  })
+  expect(await collect(ctx.llm.stream(requestOf()))).toEqual(saying('from the listener'))
+  expect(answers).toEqual([over, over])
+})
+
+it('a consumer that leaves a listener which cannot be closed gets no chunk for it', async () => {
+  const ctx = await host({ invariants: false })
+  ctx.llm.registerAdapter(
+    ['p'],
+    adapterOf(() => streamed(saying('hi'))),
+  )
+  ctx.on('llm/stream', async function* (_request, next) {
+    try {
+      yield* next()
+    } finally {
+      // oxlint-disable-next-line no-unsafe-finally -- the fault under test
+      throw new Error('cannot close')
+    }
+  })
+  const iterator = ctx.llm.stream(requestOf())[Symbol.asyncIterator]()
+  await iterator.next()
+  expect([await iterator.return?.(), await iterator.next()]).toEqual([over, over])
+})
+
 const ended = (code: string, message: string): StreamChunk => ({ type: 'finish', reason: { kind: 'error', failure: { code, message } } })
 
 it.each<[string, () => AsyncIterable<StreamChunk>, StreamChunk]>([
