@@ -8,8 +8,13 @@ import { takenIn } from './views.ts'
 interface OpenTurn {
   readonly turn: number
   readonly step: number | undefined
-  /** The calls without a result, in the order of the model; `true` for those that were started. */
-  readonly calls: ReadonlyMap<string, boolean>
+  /** The calls without a result, in the order of the model. Models give one id to several calls now and then. */
+  readonly calls: readonly OpenCall[]
+}
+
+interface OpenCall {
+  readonly id: string
+  started: boolean
 }
 
 /**
@@ -23,7 +28,7 @@ export function closeOpenTurn(session: Session): void {
   if (open === undefined) return
   const { turn, step, calls } = open
   if (step !== undefined) {
-    for (const [callId, started] of calls) session.append('tool/result', { turn, step, ...answerTo(callId, started) })
+    for (const { id, started } of calls) session.append('tool/result', { turn, step, ...answerTo(id, started) })
     session.append('step/end', { turn, step })
   }
   session.append('turn/end', { turn, reason: { kind: 'interrupted' } })
@@ -42,15 +47,27 @@ function openTurnOf(events: readonly SessionEvent[]): OpenTurn | undefined {
   const first = events[start]
   if (first?.type !== 'turn/start') return undefined
   let step: number | undefined
-  const calls = new Map<string, boolean>()
+  const calls: OpenCall[] = []
   for (const event of events.slice(start + 1)) {
     if (event.type === 'step/start') step = event.data.step
     else if (event.type === 'step/end') step = undefined
-    else if (event.type === 'tool/call') calls.set(event.data.callId, true)
-    else if (event.type === 'tool/result') calls.delete(event.data.message.source.callId)
+    else if (event.type === 'tool/call') markStarted(calls, event.data.callId)
+    else if (event.type === 'tool/result') takeAnswered(calls, event.data.message.source.callId)
     else if (event.type === 'assistant/message') {
-      for (const block of event.data.message.content) if (block.type === 'tool-call') calls.set(block.id, false)
+      for (const block of event.data.message.content) if (block.type === 'tool-call') calls.push({ id: block.id, started: false })
     }
   }
   return { turn: first.data.turn, step, calls }
+}
+
+function markStarted(calls: OpenCall[], id: string): void {
+  const call = calls.find((open) => open.id === id && !open.started)
+  if (call !== undefined) call.started = true
+}
+
+/** Of several calls of one id, the one that was started is answered first. */
+function takeAnswered(calls: OpenCall[], id: string): void {
+  const started = calls.findIndex((open) => open.id === id && open.started)
+  const at = started >= 0 ? started : calls.findIndex((open) => open.id === id)
+  if (at >= 0) calls.splice(at, 1)
 }

@@ -90,6 +90,25 @@ it('each call without a result gets one, in the order of the model, that says wh
   expect(faultsIn(events)).toEqual([])
 })
 
+it.each([
+  ['both were asked for', 0, ['TOOL_NOT_STARTED', 'TOOL_NOT_STARTED']],
+  ['the first was started', 1, ['TOOL_OUTCOME_UNKNOWN', 'TOOL_NOT_STARTED']],
+  ['the first was answered', 2, ['TOOL_NOT_STARTED']],
+  ['the second was started', 3, ['TOOL_OUTCOME_UNKNOWN']],
+  ['both were answered', 4, []],
+])('two calls of one id are two calls: %s', async (_what, done, codes) => {
+  const result: Entry = ['tool/result', { ...place, message: resultOf('same', 'done') }]
+  const { added, events } = await reloaded([
+    ['turn/start', { turn: 1 }],
+    ['step/start', place],
+    ['assistant/message', { ...place, message: assistant('', ['same', 'same']) }],
+    ...[call('same'), result, call('same'), result].slice(0, done),
+  ])
+  const answers = added.filter(([type]) => type === 'tool/result').map(([, data]) => (data as { error: { code: string } }).error.code)
+  expect(answers).toEqual(codes)
+  expect(faultsIn(events)).toEqual([])
+})
+
 it('only the step that was left open is looked at', async () => {
   const second = { turn: 2, step: 2 }
   const { added } = await reloaded([
