@@ -1,4 +1,4 @@
-import { type CallId, createToolResultMessage, type MessageId, text, type ToolCallBlock, type UserMessage } from '@loopguard/llm'
+import { createToolResultMessage, type MessageId, text, type ToolCallBlock, type UserMessage } from '@loopguard/llm'
 import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, type Session } from '@loopguard/session'
 import type { ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
 import { parseArguments } from './arguments.ts'
@@ -43,8 +43,9 @@ class Batch {
   private readonly host: BatchHost
   private readonly place: StepPlace
   private readonly bodies = new Set<Promise<void>>()
-  private readonly logged = new Set<CallId>()
-  private readonly answered = new Set<CallId>()
+  /** By the block: models give one id to several calls now and then. */
+  private readonly logged = new Set<ToolCallBlock>()
+  private readonly answered = new Set<ToolCallBlock>()
   private readonly contexts: UserMessage[] = []
 
   constructor(host: BatchHost, place: StepPlace) {
@@ -87,12 +88,12 @@ class Batch {
 
   /** After a failure: what still can be answered is, so that the next request is not refused for a dangling call. */
   answerTheRest(calls: readonly ToolCallBlock[]): void {
-    for (const { id } of calls) {
-      if (this.answered.has(id)) continue
-      const started = this.logged.has(id)
+    for (const call of calls) {
+      if (this.answered.has(call)) continue
+      const started = this.logged.has(call)
       const code = started ? TOOL_OUTCOME_UNKNOWN : TOOL_NOT_STARTED
       const why = started ? 'the outcome of this tool call could not be logged' : 'this tool call was not started'
-      this.attempt(() => this.append(id, true, [text(`Error: ${why}`)], { name: 'ToolInterruptedError', code }))
+      this.attempt(() => this.append(call, true, [text(`Error: ${why}`)], { name: 'ToolInterruptedError', code }))
     }
   }
 
@@ -122,28 +123,29 @@ class Batch {
     }
   }
 
-  private logCall({ id, name, arguments: raw }: ToolCallBlock): void {
+  private logCall(call: ToolCallBlock): void {
     const { turn, step } = this.place
+    const { id, name, arguments: raw } = call
     this.host.session.append('tool/call', { turn, step, callId: id, name, arguments: raw })
-    this.logged.add(id)
+    this.logged.add(call)
   }
 
-  private logResult({ id }: ToolCallBlock, result: ToolExecutionResult): void {
-    this.append(id, result.isError, result.content, result.isError ? result.error.info : undefined)
+  private logResult(call: ToolCallBlock, result: ToolExecutionResult): void {
+    this.append(call, result.isError, result.content, result.isError ? result.error.info : undefined)
     if (!result.isError && result.concludesTurn === true) this.concluded = true
     if (result.additionalContexts !== undefined) this.contexts.push(...result.additionalContexts)
   }
 
   private append(
-    id: CallId,
+    call: ToolCallBlock,
     isError: boolean,
     content: ToolExecutionResult['content'],
     error: { name: string; code: string } | undefined,
   ): void {
     const { turn, step } = this.place
-    const message = createToolResultMessage({ callId: id, content, isError })
+    const message = createToolResultMessage({ callId: call.id, content, isError })
     this.host.session.append('tool/result', { turn, step, message, ...(error !== undefined && { error }) })
-    this.answered.add(id)
+    this.answered.add(call)
   }
 
   private attempt(append: () => void): void {

@@ -373,6 +373,19 @@ describe('a log that refuses an event of a batch', () => {
     ])
   })
 
+  it('of two calls of one id each gets its answer', async () => {
+    await using harness = await createHarness({
+      script: [{ calls: [1, 2].map(() => ({ name: 'look', arguments: {}, id: 'same' })) }],
+      tools: [tool('look')],
+    })
+    let calls = 0
+    veto(harness.ctx, ({ type }) => type === 'tool/call' && ++calls === 2)
+    const agent = harness.agent()
+    await harness.say(agent, 'go')
+    expect(batchOf(story(agent.session))).toEqual(['call same', 'result same: ok', 'result same failed TOOL_NOT_STARTED'])
+    expect(story(agent.session).slice(-2)).toEqual(['end 1.1', 'end 1 error VETO'])
+  })
+
   it('a refused tool/result is answered as unknown; bodies that run are awaited, and contexts are kept', async () => {
     const slow = gatedTool('slow', safe)
     await using harness = await createHarness({ script: [calls('slow', 'slow', 'slow')], tools: [slow.definition] })

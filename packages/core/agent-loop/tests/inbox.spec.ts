@@ -321,6 +321,15 @@ describe('a log that refuses', () => {
     expect(story(agent.session).filter((line) => line.startsWith('claimed'))).toEqual(['claimed: note, go, first', 'claimed: second'])
   })
 
+  it('a message that is to enter, and then its claim, ends the turn with what was refused first', async () => {
+    await using harness = await createHarness()
+    const agent = harness.agent()
+    veto(harness.ctx, ({ type }) => type === 'user/message', { code: 'FIRST' })
+    veto(harness.ctx, ({ type }) => type === 'inbox/removed', { code: 'SECOND' })
+    await harness.say(agent, 'hi')
+    expect(story(agent.session).filter((line) => line.startsWith('end'))).toEqual(['end 1.1', 'end 1 error FIRST'])
+  })
+
   const gone = (agent: Agent): void => {
     expect(waiting(agent)).toEqual({ nextStep: [], nextTurn: [], any: false })
     expect(pendingInbox(agent.session)).toEqual({ nextStep: [], nextTurn: [] })

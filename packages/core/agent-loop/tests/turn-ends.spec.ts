@@ -191,8 +191,8 @@ it.each(['followup', 'steer'] as const)(
   async (door) => {
     await using harness = await createHarness()
     const agent = harness.agent()
-    harness.ctx.on('agent/pre-step', async () => {
-      agent[door](userMessage('more'))
+    harness.ctx.on('agent/pre-step', async ({ turn }) => {
+      if (turn === 1) agent[door](userMessage('more'))
       return { kind: 'reject' }
     })
     await harness.say(agent, 'hi')

@@ -45,6 +45,12 @@ it('a log that nothing is open in is taken as it is', async () => {
 
 it('a turn that was left open between steps ends as interrupted', async () => {
   expect((await reloaded([['turn/start', { turn: 1 }]])).added).toEqual([interrupted])
+  const { added } = await reloaded([
+    ['turn/start', { turn: 1 }],
+    ['step/start', place],
+    ['step/end', place],
+  ])
+  expect(added).toEqual([interrupted])
 })
 
 it('a step that was left open before the model answered ends, then its turn', async () => {

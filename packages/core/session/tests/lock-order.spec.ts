@@ -9,6 +9,8 @@ type Step = 'closeSync' | 'linkSync' | 'rmSync' | 'truncateSync' | 'writeSync'
 /** What happens just before a step of the file system, and may fail it. The file system below is the real one. */
 const meddle = vi.hoisted(() => ({
   before: undefined as ((step: Step, path: unknown) => void) | undefined,
+  /** Before a piece of a file is read. */
+  reading: undefined as (() => void) | undefined,
   /** After a file that was read has been closed. */
   closing: undefined as (() => void) | undefined,
 }))
@@ -30,14 +32,17 @@ vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof import('node:fs/promises')>()
   const open: typeof real.open = async (...args) => {
     const handle = await real.open(...args)
-    const close = handle.close.bind(handle)
-    return Object.assign(handle, { close: async () => (await close(), meddle.closing?.()) })
+    const [read, close] = [handle.read.bind(handle), handle.close.bind(handle)]
+    return Object.assign(handle, {
+      read: async (...given: Parameters<typeof read>) => (meddle.reading?.(), read(...given)),
+      close: async () => (await close(), meddle.closing?.()),
+    })
   }
   return { ...real, open }
 })
 
 afterEach(() => {
-  meddle.before = meddle.closing = undefined
+  meddle.before = meddle.reading = meddle.closing = undefined
 })
 
 /** Runs `act` before the first step of this name, and not within it again. */
@@ -172,6 +177,23 @@ describe('a clean-up that fails', () => {
     const refused = await rejectionOf(store.load('a'))
     expect([refused.code, codeOf(refused.cause)]).toEqual(['SESSION_WRITE_FAILED', 'EROFS'])
     expect(readdirSync(directory)).toEqual(['a.jsonl'])
+  })
+
+  it('of a log that could not be read to its end leaves that failure what it was, and releases the lock', async () => {
+    const directory = tempDir()
+    const store = await storeIn(directory)
+    store.create('a').close()
+    meddle.reading = () => {
+      throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })
+    }
+    meddle.closing = () => {
+      throw Object.assign(new Error('EBADF: bad file'), { code: 'EBADF' })
+    }
+    const refused = await rejectionOf(store.load('a'))
+    expect([refused.code, codeOf(refused.cause)]).toEqual(['SESSION_READ_FAILED', 'EIO'])
+    expect(readdirSync(directory)).toEqual(['a.jsonl'])
+    meddle.reading = meddle.closing = undefined
+    await store.load('a')
   })
 
   it('of a log that was read hides nothing that is wrong with it, and is no reason to refuse it', async () => {
