@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Context } from '@deepseek-ai/cordis'
 import { describe, expect, it } from 'vitest'
 import { SessionId } from '@loopguard/llm'
 import type { SessionEventType } from '@loopguard/session'
@@ -122,6 +123,27 @@ describe('a disk that fails in mid-turn', () => {
     await agent.dispose()
     expect(host.ctx.agentLoop.list()).toEqual([])
   })
+
+  it.each(['its owner', 'the loop'])(
+    'a resume that is refused because %s goes says so, although the log can no longer be closed',
+    async (which) => {
+      await using directory = await temporaryDirectory()
+      await using host = await fileHost({ directory: directory.path })
+      const interrupted = host.ctx.sessions.create(id)
+      interrupted.append('turn/start', { turn: 1 })
+      interrupted.close()
+      let inner!: Context
+      const owner = await host.ctx.plugin({ name: 'owner', inject: ['agentLoop'], apply: (ctx: Context) => void (inner = ctx) })
+      // The repair of the log.
+      host.ctx.on('session/event', () => {
+        breakDisk(directory.path)
+        void (which === 'the loop' ? host.unloadLoop() : owner.dispose())
+      })
+      await expect(inner.agentLoop.resume(id, options)).rejects.toThrow('cannot create effect on inactive context')
+      expect(host.ctx.sessions.list()).toEqual([])
+      await host.ctx.sessions.load(id)
+    },
+  )
 
   it('a cancel while the disk fails says so too', async () => {
     await using directory = await temporaryDirectory()

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Context } from '@deepseek-ai/cordis'
+import { Context, type Fiber } from '@deepseek-ai/cordis'
 import { AgentLoop, type Config } from '@loopguard/agent-loop'
 import { LlmRuntime } from '@loopguard/llm'
 import { type SessionEvent, SessionStore } from '@loopguard/session'
@@ -13,6 +13,7 @@ export interface FileHost extends AsyncDisposable {
   readonly ctx: Context
   readonly model: ScriptedModel
   readonly log: readonly LoggedError[]
+  unloadLoop(): Promise<void>
 }
 
 export interface FileHostOptions {
@@ -28,6 +29,7 @@ export async function fileHost({ directory, script = [], tools = [], loop = {} }
   const log = captureErrors(ctx)
   const model = new ScriptedModel(script)
   let watch: InvariantWatch
+  let loopFiber: Fiber
   try {
     await ctx.plugin(LlmRuntime)
     await ctx.plugin(SessionStore, { directory })
@@ -35,7 +37,7 @@ export async function fileHost({ directory, script = [], tools = [], loop = {} }
     watch = await mountInvariants(ctx)
     ctx.llm.registerAdapter(['scripted'], model)
     for (const tool of tools) ctx.tools.register(tool)
-    await ctx.plugin(AgentLoop, loop)
+    loopFiber = await ctx.plugin(AgentLoop, loop)
   } catch (error) {
     await ctx.fiber.dispose()
     throw error
@@ -44,7 +46,7 @@ export async function fileHost({ directory, script = [], tools = [], loop = {} }
     await ctx.fiber.dispose()
     watch.assertNone()
   }
-  return { ctx, model, log, [Symbol.asyncDispose]: dispose }
+  return { ctx, model, log, unloadLoop: () => loopFiber.dispose(), [Symbol.asyncDispose]: dispose }
 }
 
 export interface TemporaryDirectory extends AsyncDisposable {
