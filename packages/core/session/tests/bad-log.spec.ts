@@ -26,7 +26,9 @@ const bad: [string, string[], number, string][] = [
   ['no seq', [start, turn.replace('"seq":1,', '')], 2, 'seq is undefined, expected 1'],
   ['a seq that is text', [start, turn.replace('"seq":1', '"seq":"1"')], 2, 'seq is "1", expected 1'],
   ['no time', [start, turn.replace('"time":2,', '')], 2, 'time is undefined, expected a number'],
+  ['a time that is text', [start, turn.replace('"time":2', '"time":"2"')], 2, 'time is "2", expected a number'],
   ['no type', [start, turn.replace('"type":"turn/start",', '')], 2, 'type is undefined, expected text'],
+  ['a type that is a number', [start, turn.replace('"turn/start"', '7')], 2, 'type is 7, expected text'],
   ['no data', [start, turn.replace(',"data":{"turn":1}', '')], 2, 'data is missing'],
   [
     'data that the type cannot have',

@@ -1,9 +1,12 @@
 import { chmodSync, closeSync, fstatSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Context } from '@deepseek-ai/cordis'
 import { HarnessError } from '@loopguard/llm'
+import SessionStore from '@loopguard/session'
+import { captureErrors } from '@loopguard/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { runProgram } from './programs/run.ts'
-import { codeOfRejection, codeThrownBy, hostWith, linesOf, storeIn, storyOf, tempDir, thrownBy, write } from './support.ts'
+import { codeOfRejection, codeThrownBy, linesOf, storeIn, storyOf, tempDir, thrownBy, write } from './support.ts'
 
 /** The descriptor by which this process has the file open. */
 function descriptorOf(file: string): number {
@@ -50,14 +53,20 @@ it('a file that the system fails to close is SESSION_WRITE_FAILED, and everythin
   expect([session.closed, store.get('a'), readdirSync(directory)]).toEqual([true, undefined, ['a.jsonl']])
 })
 
-it('unloading closes every session, also after one that fails to close', async () => {
+it('unloading closes every session, also after one that fails to close, and the first failure is told', async () => {
   const directory = tempDir()
-  const ctx = await hostWith({ directory })
-  const sessions = [ctx.sessions.create('a'), ctx.sessions.create('b')]
-  closeSync(descriptorOf(join(directory, 'a.jsonl')))
+  const ctx = new Context()
+  const logged = captureErrors(ctx)
+  const fiber = await ctx.plugin(SessionStore, { directory })
+  const sessions = ['a', 'b', 'c'].map((id) => ctx.sessions.create(id))
+  for (const id of ['a', 'b']) closeSync(descriptorOf(join(directory, `${id}.jsonl`)))
+  await fiber.dispose()
+  expect(sessions.map(({ closed }) => closed)).toEqual([true, true, true])
+  expect(readdirSync(directory).toSorted()).toEqual(['a.jsonl', 'b.jsonl', 'c.jsonl'])
+  expect(logged.map(({ error }) => error)).toMatchObject([
+    { code: 'SESSION_WRITE_FAILED', message: expect.stringContaining('a.jsonl') as string },
+  ])
   await ctx.fiber.dispose()
-  expect(sessions.map(({ closed }) => closed)).toEqual([true, true])
-  expect(readdirSync(directory).toSorted()).toEqual(['a.jsonl', 'b.jsonl'])
 })
 
 it('on a full disk the half line is cut off, the failure says so, and what was committed can be loaded', async () => {
