@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { codeOf } from '@loopguard/llm'
 import { codeOfRejection, hostWith, linesOf, outcomeOf, rejectionOf, storeIn, storyOf, tempDir, thrownBy, write } from './support.ts'
 
-type Step = 'closeSync' | 'linkSync' | 'rmSync' | 'truncateSync' | 'writeSync'
+type Step = 'closeSync' | 'linkSync' | 'openSync' | 'rmSync' | 'truncateSync' | 'writeSync'
 
 /** What happens just before a step of the file system, and may fail it. The file system below is the real one. */
 const meddle = vi.hoisted(() => ({
@@ -17,7 +17,7 @@ const meddle = vi.hoisted(() => ({
 
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof import('node:fs')>()
-  const steps: readonly Step[] = ['closeSync', 'linkSync', 'rmSync', 'truncateSync', 'writeSync']
+  const steps: readonly Step[] = ['closeSync', 'linkSync', 'openSync', 'rmSync', 'truncateSync', 'writeSync']
   const hooked = steps.map((step) => [
     step,
     (...args: unknown[]): unknown => {
@@ -98,6 +98,16 @@ describe('between two processes', () => {
     expect(await loading).toBe('SESSION_OPEN')
     await two.load('a')
   })
+})
+
+it('a log that is gone by the time it is opened to be written is not made anew', async () => {
+  const directory = tempDir()
+  const store = await storeIn(directory)
+  store.create('a').close()
+  once('openSync', () => unlinkSync(join(directory, 'a.jsonl')))
+  const refused = await rejectionOf(store.load('a'))
+  expect([refused.code, codeOf(refused.cause)]).toEqual(['SESSION_WRITE_FAILED', 'ENOENT'])
+  expect(readdirSync(directory)).toEqual([])
 })
 
 describe('a clean-up that fails', () => {
