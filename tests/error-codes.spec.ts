@@ -16,6 +16,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   testkit: 'packages/test-support/testkit',
   loopguard: 'packages/boot/loopguard',
   todo: 'packages/work/todo',
+  web: 'packages/work/web',
 }
 
 /** Constants that look like a code of ours: codes of Node and of the YAML parser, and variables of the environment. */

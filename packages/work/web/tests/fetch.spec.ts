@@ -167,7 +167,7 @@ describe('an answer', () => {
     ['x-gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-    ['identity', Buffer.from],
+    ['identity', (bytes: Buffer) => bytes],
   ])('is decoded from %s', async (encoding, encode) => {
     const { origin } = await page(encode(Buffer.from('packed')), { 'content-type': 'text/plain', 'content-encoding': encoding })
     expect((await inside.fetch({ url: origin })).text).toBe('packed')

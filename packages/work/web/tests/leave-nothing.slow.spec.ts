@@ -5,10 +5,12 @@ import { expect, it } from 'vitest'
 import { host, page } from './host.ts'
 import { timedOut } from './timed-out.ts'
 
-it('1,000 timeouts under one signal leave no heap, listener, socket, handle or warning', async () => {
+it('1,000 timeouts under one signal leave no heap, listener, socket, handle or warning, and no proxy is asked', async () => {
   const sources = process.env['LOOPGUARD_TEST_MODE'] === 'lib' ? [] : ['--conditions=@loopguard/source']
   const program = fileURLToPath(new URL('programs/timeouts.ts', import.meta.url))
-  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...sources, '--import', 'tsx', program, '1000'])
+  // A proxy that is not there: who asked it would fail, and not time out.
+  const env = { ...process.env, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1', http_proxy: 'http://127.0.0.1:1', NO_PROXY: '' }
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...sources, '--import', 'tsx', program, '1000'], { env })
   const { heapPerCall, opened, closed, ...left } = JSON.parse(stdout) as { heapPerCall: number; opened: number; closed: number }
   expect(left).toEqual({ outcomes: { TOOL_TIMEOUT: 1_500 }, listeners: 0, handles: [], warnings: [] })
   expect(closed).toBe(opened)

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import { json } from 'node:stream/consumers'
 import { gate } from '@loopguard/testkit'
 import type { SearchHit } from '@loopguard/web'
 import * as searchPlugin from '@loopguard/web/search-http'
@@ -113,10 +114,11 @@ describe('search-http', () => {
   /** A search service on loopback that answers with this, and a host that asks it. */
   async function engine(answer: string | object, { status = 200, apiKeyEnv }: { status?: number; apiKeyEnv?: string } = {}) {
     const asked: Asked[] = []
-    const { origin } = await site(async (request, response) => {
-      const body = await new Response(request as never).text()
-      asked.push({ headers: request.headers, body: JSON.parse(body) })
-      response.writeHead(status, { 'content-type': 'application/json' }).end(typeof answer === 'string' ? answer : JSON.stringify(answer))
+    const { origin } = await site((request, response) => {
+      void json(request).then((body) => {
+        asked.push({ headers: request.headers, body })
+        response.writeHead(status, { 'content-type': 'application/json' }).end(typeof answer === 'string' ? answer : JSON.stringify(answer))
+      })
     })
     const { ctx, call } = await host({ fetch: false })
     await ctx.plugin(searchPlugin, { endpoint: `${origin}/search`, ...(apiKeyEnv !== undefined && { apiKeyEnv }) })

@@ -138,8 +138,11 @@ describe('the rule', () => {
     const v6 = listOf('ipv6', ['::/3', '4000::/2', '8000::/1', '2002::/16', '2001:db8::/32'])
     const isPrivate = (address: string): boolean => (isIPv6(address) ? v6.check(address, 'ipv6') : v4.check(address))
     fc.assert(
-      fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => !(isPrivate(address) && isPublic(address))),
-      { numRuns: 2_000 },
+      fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
+        fc.pre(isPrivate(address))
+        expect(isPublic(address)).toBe(false)
+      }),
+      { numRuns: 1_000 },
     )
   })
 })
