@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Context } from '@deepseek-ai/cordis'
@@ -13,12 +14,13 @@ await ctx.plugin(ToolRuntime)
 await ctx.plugin(timeoutPolicy)
 await ctx.plugin(WebRuntime)
 await ctx.plugin(httpFetch, { allowPrivateNetwork: true }) // for the page below; leave it out for the internet
-await ctx.plugin(webTools, { fetchTimeoutMs: 200 })
+await ctx.plugin(webTools, { fetchTimeoutMs: 1_000 })
 
 const server = createServer((request, response) => {
-  // There is a page at /, and at /slow one that never comes.
-  if (request.url === '/') response.setHeader('content-type', 'text/html').end('<h1>Hello</h1><p>from <b>here</b></p>')
+  // There is a page at /, and a page at /slow that never comes.
+  if (request.url === '/') response.setHeader('content-type', 'text/plain').end('Hello from here.')
 }).listen(0, '127.0.0.1')
+await once(server, 'listening')
 
 const fetchPage = (url: string): Promise<ToolExecutionResult> =>
   ctx.tools.execute({ callId: CallId('call-1'), name: 'web_fetch', arguments: { url }, signal: new AbortController().signal })
