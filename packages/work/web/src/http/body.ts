@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { HarnessError, show } from '@loopguard/kit'
 
 /** Of decoded bytes. */
-export const MAX_BODY_BYTES: number = 5 * 1024 * 1024
+const MAX_BODY_BYTES = 5 * 1024 * 1024
 
 /** What is asked for, and all that is understood. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br'
