@@ -2,47 +2,50 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { CompositionError } from './load/faults.ts'
-import { Outlet } from './show/outlet.ts'
+import { outletOf } from './show/outlet.ts'
+import { EXIT } from './run/exit-codes.ts'
 import { REMINDER_ROW, type ReplayOptions, replayRows } from './run/replay-rows.ts'
 import { readRows } from './load/rows.ts'
-import { run } from './run/run.ts'
+import { run, type RunOptions } from './run/run.ts'
 
-const LOAD_FAILED = 1
-const USAGE = 2
-const DEFAULT_LOAD_LIMIT_MS = 30_000
+const DEFAULT_LIMIT_MS = 30_000
 
 interface Shared {
-  readonly json?: true
+  readonly json?: true | undefined
   readonly loadLimit: number
+  readonly stopLimit: number
 }
 
 /** The command line. Never rejects for what a user can get wrong: it says so on standard error and returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  let code = 0
+  let code: number = EXIT.completed
+  const out = outletOf(process.stdout)
+  const notes = outletOf(process.stderr)
   const program = new Command('loopguard')
     .description('Runs a composition of Cordis plugins, and shows what its agents do.')
     .version(version(), '-V, --version')
     .exitOverride()
+    .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => notes.write(text) })
     .showHelpAfterError()
     .addHelpText(
       'after',
-      '\nExit codes: 0 every turn completed, 1 a row did not start, 2 usage, 3 a turn ended otherwise, 130 and 143 after a signal.',
+      '\nExit codes: 0 every turn completed, 1 a row did not start, 2 usage, 3 a turn ended otherwise, 5 standard output could not be written to, 129, 130 and 143 after SIGHUP, SIGINT and SIGTERM.',
     )
   shared(program.command('run').argument('[cordis.yml]', 'the composition', 'cordis.yml'))
     .description('boot a composition, send its agents their prompts, and end when all of them are idle')
-    .action(async (path: string, { json, loadLimit }: Shared) => {
+    .action(async (path: string, shared: Shared) => {
       const file = resolve(path)
-      code = await run({ file, rows: await readRows(file), json: json === true, loadLimitMs: loadLimit })
+      code = await run({ file, rows: await readRows(file), ...limitsOf(shared), out, notes })
     })
   const replay = shared(program.command('replay').argument('<transcript.json>', 'a conversation in the chat-completions message format'))
     .description('play a recorded conversation through the guards, and show where the reminder acts')
     .option('--thresholds <counts>', 'at which counts to remind, such as 3,5,8', parseCounts)
     .option('--include <pattern>', 'track these tools only; * stands for anything; repeatable', collect)
     .option('--exclude <pattern>', 'do not track these tools; repeatable', collect)
-    .action(async (path: string, { json, loadLimit, ...guard }: Shared & ReplayOptions) => {
+    .action(async (path: string, { json, loadLimit, stopLimit, ...guard }: Shared & ReplayOptions) => {
       const rows = replayRows(path, guard)
       try {
-        code = await run({ file: resolve(path), rows, json: json === true, loadLimitMs: loadLimit })
+        code = await run({ file: resolve(path), rows, ...limitsOf({ json, loadLimit, stopLimit }), out, notes })
       } catch (error) {
         const misuse = refusedOptions(error)
         if (misuse === undefined) throw error
@@ -60,7 +63,12 @@ export async function main(args: readonly string[]): Promise<number> {
 function shared(command: Command): Command {
   return command
     .option('--json', 'one JSON object a line: {"agent", "event"}, at last {"summary"}')
-    .option('--load-limit <ms>', 'how long the rows may take to start', parseLimit, DEFAULT_LOAD_LIMIT_MS)
+    .option('--load-limit <ms>', 'how long the rows may take to start', parseLimit, DEFAULT_LIMIT_MS)
+    .option('--stop-limit <ms>', 'how long calls may take to stop after a signal', parseLimit, DEFAULT_LIMIT_MS)
+}
+
+function limitsOf({ json, loadLimit, stopLimit }: Shared): Pick<RunOptions, 'json' | 'loadLimitMs' | 'stopLimitMs'> {
+  return { json: json === true, loadLimitMs: loadLimit, stopLimitMs: stopLimit }
 }
 
 /** What the guard says of a configuration that came from the command line; `undefined` for faults of any other kind. */
@@ -73,10 +81,10 @@ function refusedOptions(error: unknown): string | undefined {
 }
 
 function codeOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.completed : EXIT.usage
   if (!(error instanceof CompositionError)) throw error
-  new Outlet(process.stderr).say(`loopguard: ${error.message}\n`)
-  return LOAD_FAILED
+  outletOf(process.stderr).say(`loopguard: ${error.message}\n`)
+  return EXIT.loadFailed
 }
 
 function parseCounts(text: string): number[] {

@@ -23,14 +23,21 @@ const COMMAND = process.env['LOOPGUARD_TEST_MODE'] === 'lib' ? [join(PACKAGE, 'b
 export interface ChildOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  /** The descriptor of a file. */
+  readonly stdout?: number
 }
 
 type Child = ResultPromise<{ reject: false; stdin: 'ignore' }>
 
 /** Starts the command as a real process, from the sources or from `lib`, with no colours asked for. */
-export function start(args: readonly string[], { cwd = ROOT, env = {} }: ChildOptions = {}): Child {
+export function start(args: readonly string[], { cwd = ROOT, env = {}, stdout }: ChildOptions = {}): Child {
   const plain = { NO_COLOR: undefined, FORCE_COLOR: undefined, NODE_OPTIONS: undefined, ...env }
-  return execa({ env: plain, cwd })(process.execPath, [...COMMAND, ...args], { reject: false, stdin: 'ignore' }) as unknown as Child
+  return execa({ env: plain, cwd })(process.execPath, [...COMMAND, ...args], {
+    reject: false,
+    stdin: 'ignore',
+    // Any descriptor will do, whatever the types say.
+    ...(stdout !== undefined && { stdout: stdout as 1 }),
+  }) as unknown as Child
 }
 
 export interface Ended {

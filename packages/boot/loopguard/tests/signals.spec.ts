@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { AGENT, folder, HOST, printed, start } from './cli.ts'
 
@@ -21,6 +22,7 @@ const A_WHILE = `setTimeout(() => resolve('waited'), 300)`
 
 describe('a signal', () => {
   it.each([
+    ['SIGHUP', 129],
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('%s cancels the agents, waits for them, unloads everything and exits with %i', async (signal, code) => {
@@ -74,12 +76,37 @@ describe('a call that nothing could end', () => {
   })
 })
 
-describe('a reader that goes away', () => {
-  it('is no fault: the run goes on, silently, to its own exit code', async () => {
+describe('a call that does not stop', () => {
+  it('is named while it is waited for, and is left when its time is over', async () => {
+    const child = start(['run', '--stop-limit', '500'], { cwd: composition(DEAF) })
+    await printed(child, 'call: wait')
+    child.kill('SIGINT')
+    const { exitCode, stderr } = await child
+    expect(exitCode).toBe(130)
+    const call = 'agent "worker", turn 1, step 1: the call "call_1" of the tool "wait"'
+    expect(stderr.split('\n').slice(0, 2)).toEqual([
+      'SIGINT: cancelling; a second one ends at once',
+      `waiting for ${call}: it has not stopped, and is given up on 500 ms after the cancel`,
+    ])
+    expect(stderr).toContain('\nunloaded')
+  })
+})
+
+describe('standard output that cannot be written to', () => {
+  const lines = (why: string): string => `standard output: ${why}: cancelling\nunloaded`
+
+  it('stops the run, with one line and an exit code of its own: the reader has gone away', async () => {
     const child = start(['run'], { cwd: composition(A_WHILE) })
     await printed(child, 'call: wait')
     child.stdout.destroy()
     const { exitCode, stderr } = await child
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'unloaded' })
+    expect({ exitCode, stderr }).toEqual({ exitCode: 5, stderr: lines('write EPIPE') })
+  })
+
+  it('stops the run, with one line and an exit code of its own: the disk is full', async () => {
+    const full = openSync('/dev/full', 'w')
+    const { exitCode, stderr } = await start(['run'], { cwd: composition(UNTIL_ABORTED), stdout: full })
+    closeSync(full)
+    expect({ exitCode, stderr }).toEqual({ exitCode: 5, stderr: lines('ENOSPC: no space left on device, write') })
   })
 })

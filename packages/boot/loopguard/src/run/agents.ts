@@ -3,28 +3,59 @@
  * imported.
  */
 
+import { randomUUID } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
 
-export interface Agent {
+interface Agent {
   readonly id: string
   readonly status: string
   followup(message: object): void
-  cancel(cause: { readonly kind: string; readonly signal?: string }): void
+  cancel(cause: StopCause, options?: { readonly abandonAfterMs?: number }): void
   whenIdle(): Promise<void>
 }
 
-export interface AgentLoop {
+/** Why agents are told to stop. */
+interface StopCause {
+  readonly kind: string
+  readonly signal?: string
+  readonly message?: string
+}
+
+interface AgentLoop {
   list(): readonly Agent[]
   prompts?(): readonly { readonly agent: Agent; readonly prompt: string }[]
 }
 
-/** Emits `loopguard/ready`: every row is active, work may begin. */
-export function announceReady(ctx: Context): void {
+/** Says `loopguard/ready`, and sends the prompts of the configured agents. Whether anything runs now. */
+export function sendPrompts(ctx: Context): boolean {
   ;(ctx.emit as unknown as (name: string) => void).call(ctx, 'loopguard/ready')
+  for (const { agent, prompt } of loopOf(ctx)?.prompts?.() ?? []) {
+    agent.followup({ id: randomUUID(), role: 'user', content: [{ type: 'text', text: prompt }], source: { kind: 'user' } })
+  }
+  return busyAgents(ctx).length > 0
+}
+
+/** Waits until every agent is idle, those included that start meanwhile. */
+export async function quiescence(ctx: Context): Promise<void> {
+  for (let agents = busyAgents(ctx); agents.length > 0; agents = busyAgents(ctx)) {
+    await Promise.all(agents.map((agent) => agent.whenIdle()))
+    // What listens to the end of a turn may start the next one.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+export function busyAgents(ctx: Context): Agent[] {
+  const agents = loopOf(ctx)?.list() ?? []
+  return agents.filter(({ status }) => status !== 'idle')
+}
+
+/** Cancels every agent. A loop that can gives up on what does not stop in time. */
+export function cancelAgents(ctx: Context, cause: StopCause, abandonAfterMs: number): void {
+  for (const agent of loopOf(ctx)?.list() ?? []) agent.cancel(cause, { abandonAfterMs })
 }
 
 /** The agent loop of a composition that has one. */
-export function loopOf(ctx: Context): AgentLoop | undefined {
+function loopOf(ctx: Context): AgentLoop | undefined {
   return ctx.get('agentLoop') as AgentLoop | undefined
 }
 

@@ -1,6 +1,6 @@
-export type StopSignal = 'SIGINT' | 'SIGTERM'
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
-const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 }
+export type StopSignal = keyof typeof EXIT_CODES
 
 /** Waits for the signals that ask a process to stop. The first is a request; the second ends the process at once. */
 export class StopSignals {
@@ -9,15 +9,15 @@ export class StopSignals {
   private signal: StopSignal | undefined
 
   constructor() {
-    this.first = new Promise((resolve) => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-        process.on(signal, () => {
-          if (this.signal !== undefined) process.exit(EXIT_CODES[signal])
-          this.signal = signal
-          resolve(signal)
-        })
-      }
-    })
+    const { promise, resolve } = Promise.withResolvers<StopSignal>()
+    this.first = promise
+    for (const signal of Object.keys(EXIT_CODES) as StopSignal[]) {
+      process.on(signal, () => {
+        if (this.signal !== undefined) process.exit(EXIT_CODES[signal])
+        this.signal = signal
+        resolve(signal)
+      })
+    }
   }
 
   /** The exit code that the first signal asks for; `undefined` while there was none. */

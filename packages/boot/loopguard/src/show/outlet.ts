@@ -3,24 +3,48 @@ import { escaped, type Style, styleOf } from './terminal.ts'
 
 type Stream = Pick<WriteStream, 'write' | 'on'> & { readonly isTTY?: boolean }
 
-/** One stream of the process. A reader that has gone away (`EPIPE`) silences it; the run goes on. */
+const outlets = new WeakMap<Stream, Outlet>()
+
+/** The outlet of a stream: one for each, however often it is asked for. */
+export function outletOf(stream: Stream): Outlet {
+  let outlet = outlets.get(stream)
+  if (outlet === undefined) outlets.set(stream, (outlet = new Outlet(stream)))
+  return outlet
+}
+
+/** One stream of the process. Once it cannot be written to, nothing more is: a full disk (`ENOSPC`), a reader that went away (`EPIPE`). */
 export class Outlet {
   readonly style: Style
+  /** Settles when the stream cannot be written to. */
+  readonly broken: Promise<Error>
   private readonly stream: Stream
-  private closed = false
+  private readonly fail: (error: Error) => void
+  private failure: Error | undefined
 
   constructor(stream: Stream) {
     this.stream = stream
     this.style = styleOf(stream)
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-      this.closed = true
-    })
+    const { promise, resolve } = Promise.withResolvers<Error>()
+    this.broken = promise
+    this.fail = (error) => {
+      this.failure ??= error
+      resolve(error)
+    }
+    stream.on('error', this.fail)
+  }
+
+  get isBroken(): boolean {
+    return this.failure !== undefined
   }
 
   /** Writes text that has been made safe already. */
   write(text: string): void {
-    if (text !== '' && !this.closed) this.stream.write(text)
+    if (text === '' || this.isBroken) return
+    try {
+      this.stream.write(text)
+    } catch (error) {
+      this.fail(error as Error)
+    }
   }
 
   /** Writes text that may hold anything. */
