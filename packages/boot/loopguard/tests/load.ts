@@ -26,10 +26,12 @@ export async function load(files: Readonly<Record<string, string>>, loadLimitMs 
   let logged = ''
   globalThis.startedRows = []
   const log = new ErrorLog((line) => (logged += line))
-  const error = await compose(await readRows(file), { file, loadLimitMs, log, note: (line) => notes.push(line) }).then(
-    (ctx) => ctx.fiber.dispose().then(() => undefined),
-    (reason: unknown) => reason as Error,
-  )
+  const error = await readRows(file)
+    .then((rows) => compose(rows, { file, loadLimitMs, log, note: (line) => notes.push(line) }))
+    .then(
+      (ctx) => ctx.fiber.dispose().then(() => undefined),
+      (reason: unknown) => reason as Error,
+    )
   const lines = (text: string): string[] => text.replaceAll(`${path}/`, '').split('\n')
   return { faults: lines(error?.message ?? '').slice(1), notes: notes.flatMap(lines), logged, started: globalThis.startedRows }
 }
