@@ -33,9 +33,10 @@ export async function main(args: readonly string[]): Promise<number> {
     )
   shared(program.command('run').argument('[cordis.yml]', 'the composition', 'cordis.yml'))
     .description('boot a composition, send its agents their prompts, and end when all of them are idle')
-    .action(async (path: string, shared: Shared) => {
+    .option('--wait-for-jobs', 'wait for background jobs, instead of ending what still runs when all agents are idle')
+    .action(async (path: string, { waitForJobs, ...shared }: Shared & { readonly waitForJobs?: true }) => {
       const file = resolve(path)
-      code = await run({ file, rows: await readRows(file), ...limitsOf(shared), out, notes })
+      code = await run({ file, rows: await readRows(file), ...limitsOf(shared), waitForJobs: waitForJobs === true, out, notes })
     })
   const replay = shared(program.command('replay').argument('<transcript.json>', 'a conversation in the chat-completions message format'))
     .description('play a recorded conversation through the guards, and show where the reminder acts')

@@ -135,9 +135,10 @@ export class Jobs extends Service {
     return this.active().map(({ info, owner }) => ({ ...info, owner: owner.id }))
   }
 
-  /** Settles when nothing runs, that included which starts meanwhile. Who is told of an end was told then. */
-  async whenIdle(): Promise<void> {
-    for (let jobs = this.active(); jobs.length > 0; jobs = this.active()) await Promise.all(jobs.map(({ ended }) => ended))
+  /** Settles when no job runs that counts, those included that start meanwhile. Who is told of an end was told before. */
+  async whenIdle(counts: (job: JobInfo & { readonly owner: SessionId }) => boolean = () => true): Promise<void> {
+    const counting = (): readonly Job[] => this.active().filter(({ info, owner }) => counts({ ...info, owner: owner.id }))
+    for (let jobs = counting(); jobs.length > 0; jobs = counting()) await Promise.all(jobs.map(({ ended }) => ended))
   }
 
   private active(): readonly Job[] {

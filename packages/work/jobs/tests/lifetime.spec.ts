@@ -196,6 +196,22 @@ describe('the service', () => {
     await idle
   })
 
+  it('waits for what counts alone, when that is asked for', async () => {
+    const harness = await jobsHost({ script: [{ text: 'ok', repeat: Infinity }] })
+    const agent = harness.agent({ id: 'a' })
+    new Work(harness, agent)
+    const child = new Work(harness, agent, { kind: 'subagent' })
+    const asked: string[] = []
+    const idle = harness.ctx.jobs.whenIdle(({ kind, owner }) => {
+      asked.push(`${owner} ${kind}`)
+      return kind === 'subagent'
+    })
+    await child.end()
+    await idle
+    expect(asked).toEqual(['a test', 'a subagent', 'a test'])
+    expect(harness.ctx.jobs.running()).toHaveLength(1)
+  })
+
   it('an end that cannot be logged is reported, and is an end', async () => {
     const harness = await jobsHost({ invariants: false })
     const agent = harness.agent()

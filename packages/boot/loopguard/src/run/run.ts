@@ -7,6 +7,7 @@ import type { Outlet } from '../show/outlet.ts'
 import { Report } from '../show/report.ts'
 import { busyAgents, cancelAgents, quiescence, sendPrompts, unmatchedInvariants } from './agents.ts'
 import { EXIT } from './exit-codes.ts'
+import { runningJobs, workDone } from './jobs.ts'
 import { GRACE_MS, nameTheDeaf, unload } from './quit.ts'
 import { stayAlive } from './stay-alive.ts'
 import { StopSignals } from './stop-signals.ts'
@@ -23,6 +24,8 @@ export interface RunOptions {
   readonly loadLimitMs: number
   /** How long agents are waited for that were told to stop. */
   readonly stopLimitMs: number
+  /** Whether background jobs are waited for, and not ended. */
+  readonly waitForJobs?: boolean
   readonly out: Outlet
   readonly notes: Outlet
 }
@@ -35,7 +38,7 @@ export interface RunOptions {
  * @throws CompositionError when a row did not become active; then nothing was sent.
  */
 export async function run(options: RunOptions): Promise<number> {
-  const { file, rows, json, loadLimitMs, stopLimitMs, out, notes } = options
+  const { file, rows, json, loadLimitMs, stopLimitMs, waitForJobs = false, out, notes } = options
   const say = (text: string): void => notes.say(text)
   const signals = new StopSignals()
   const report = new Report({ json, style: out.style, write: (text) => out.write(text) })
@@ -84,9 +87,10 @@ export async function run(options: RunOptions): Promise<number> {
     )
   })
   if (!sendPrompts(ctx)) say('nothing to do: no agent has a prompt\n')
-  await Promise.race([quiescence(ctx), isTooLate])
+  await Promise.race([workDone(ctx, waitForJobs), stopped.then(() => quiescence(ctx)), isTooLate])
   endWaiting()
   report.finish()
+  for (const { id, owner, label } of runningJobs(ctx)) say(`ending job ${id} of agent "${owner}", which still runs: ${label}\n`)
   // From here on Node may end by itself; it must not do so with a code of its own.
   process.exitCode = exitCode()
   await unload(ctx, signals.exitCode === undefined && !out.isBroken ? stopLimitMs : GRACE_MS, say)
