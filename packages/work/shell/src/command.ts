@@ -21,7 +21,7 @@ export interface CommandOptions {
   readonly outputs: readonly Input[]
 }
 
-export interface Input {
+interface Input {
   take(chunk: Buffer): void
   end(): void
 }
@@ -54,6 +54,8 @@ export class Command {
   private killedAt = Infinity
   private killTimer: NodeJS.Timeout | undefined
   private nudge: () => void = () => {}
+  /** Somebody waits who does not care for what may still be printed. */
+  private isHurried = false
 
   /** @throws HarnessError `SHELL_SPAWN_FAILED` for what the system refuses at once, a command that is too long say. */
   constructor(options: CommandOptions) {
@@ -92,6 +94,7 @@ export class Command {
       this.group?.signal('SIGTERM')
       this.killTimer = setTimeout(() => this.kill(), this.options.graceMs)
     }
+    this.isHurried ||= isOver
     if (isOver || this.phase === 'rest') this.nudge()
   }
 
@@ -109,9 +112,7 @@ export class Command {
       this.phase = 'rest'
       await this.restGone(closed)
       this.phase = 'reading'
-      const since = this.cause === undefined ? exitedAt : this.stoppedAt
-      await firstOf(Math.max(DRAIN_MS, since + options.graceMs - performance.now()), closed, this.nudged())
-      await pipesRead()
+      await this.outputRead(closed, this.cause === undefined ? exitedAt : this.stoppedAt)
       return { exitCode, signal, cause: this.cause }
     } finally {
       this.phase = 'over'
@@ -133,6 +134,12 @@ export class Command {
       const isWaiting = this.cause === undefined && this.killedAt === Infinity
       await (isWaiting ? firstOf(Math.min(wait, 1000), this.nudged()) : firstOf(Math.min(wait, 50)))
     }
+  }
+
+  /** Reads what the pipes hold. Somebody who has left the group may keep them open. */
+  private async outputRead(closed: Promise<void>, since: number): Promise<void> {
+    if (!this.isHurried) await firstOf(Math.max(DRAIN_MS, since + this.options.graceMs - performance.now()), closed, this.nudged())
+    await pipesRead()
   }
 
   /** Settles with the next stop that does not wait for the leader. */

@@ -24,7 +24,7 @@ export async function resultOf(
   { timeoutMs, signal }: ShellSpec,
   [stdout, stderr]: readonly [Captured, Captured],
 ): Promise<ShellResult> {
-  const end = await endUnder(command, timeoutMs, signal)
+  const end = (await endUnder(command, timeoutMs, signal)) as CommandEnd
   if (end.cause === 'owner') throw new HarnessError('shell: the command was ended, since its owner was unloaded', 'SHELL_CLOSED')
   return Object.freeze({
     stdout: stdout.text,
@@ -37,13 +37,21 @@ export async function resultOf(
   })
 }
 
-/** The first cause wins; nothing is left on the signal. */
-export async function endUnder(command: Command, timeoutMs: number, signal: AbortSignal | undefined): Promise<CommandEnd> {
+/**
+ * Waits for the end of a command, or for what makes it needless, under a timeout and a signal. The first cause wins; nothing is left on
+ * the signal.
+ */
+export async function endUnder<T = CommandEnd>(
+  command: Command,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  ...needless: readonly Promise<T>[]
+): Promise<CommandEnd | T> {
   const follower = { abort: () => command.stop('abort') }
   const timer = setTimeout(() => command.stop('timeout'), timeoutMs)
   if (signal !== undefined) follow(signal, follower)
   try {
-    return await command.done
+    return await Promise.race([command.done, ...needless])
   } finally {
     clearTimeout(timer)
     if (signal !== undefined) unfollow(signal, follower)

@@ -8,7 +8,8 @@ import { Config } from './config.ts'
 import { environmentFor } from './environment.ts'
 import { NEVER_RAN, resultOf } from './foreground.ts'
 import { type Holding, Holdings } from './holdings.ts'
-import { resolveRequest } from './request.ts'
+import { PersistentShell } from './persistent-shell.ts'
+import { resolveRequest, workdirOf } from './request.ts'
 import { Spill, SpillFolder } from './spill.ts'
 import type { ShellProcess, ShellRequest, ShellResult, ShellSpec, Truncation } from './types.ts'
 
@@ -92,9 +93,27 @@ export class Shell extends Service {
     return new BackgroundCommand(command, output)
   }
 
+  /**
+   * A shell that runs one command after another, for `persistent_bash`.
+   * @throws HarnessError `BAD_WORKDIR`, `SHELL_CLOSED`, `SHELL_SPAWN_FAILED`
+   * @internal
+   */
+  open(owner: Context): PersistentShell {
+    const { graceMs, env, cwd } = this.limits
+    const holding = this.holdings.of(owner)
+    const shell = new PersistentShell({ cwd: workdirOf(undefined, cwd), env: environmentFor(env), graceMs })
+    this.hold(shell.command, holding)
+    return shell
+  }
+
   private spawn(spec: ShellSpec, holding: Holding, options: Pick<CommandOptions, 'stdio' | 'rest' | 'outputs'>): Command {
     const { graceMs, env } = this.limits
     const command = new Command({ args: ['-c', spec.command], cwd: spec.workdir, env: environmentFor(env), graceMs, ...options })
+    this.hold(command, holding)
+    return command
+  }
+
+  private hold(command: Command, holding: Holding): void {
     const { pid } = command
     holding.commands.add(command)
     if (pid !== undefined) emitContained(this.bus, null, 'shell/spawn', [{ pid }])
@@ -103,7 +122,6 @@ export class Shell extends Service {
       if (pid !== undefined) emitContained(this.bus, null, 'shell/end', [{ pid }])
     }
     void command.done.then(over, over)
-    return command
   }
 
   private capture(holding: Holding, stream: Truncation['stream']): Captured {

@@ -93,13 +93,15 @@ function results({ session }: Agent): readonly { isError: boolean; text: string;
 describe('beside the guards', () => {
   it('a command that hangs is ended by the shell, not by timeout-policy', async () => {
     const harness = await bashHost({
-      script: [bashCall(`echo up; ${longSleep()} & ${longSleep()}`, { timeoutMs: 200 }), { text: 'done' }],
+      script: [bashCall(`${longSleep()} & ${longSleep()}`, { timeoutMs: 200 }), { text: 'done' }],
       plugins: [timeoutPolicy, repeatToolReminder],
     })
     const agent = harness.agent()
     const { ms } = await timed(() => harness.say(agent, 'go'))
-    expect(results(agent)).toEqual([{ isError: false, text: 'up\n[timed out after 200ms]\n[killed by signal: SIGTERM]', code: undefined }])
-    expect(ms).toBeLessThan(200 + GRACE_MS + 5000)
+    expect(results(agent)).toEqual([
+      { isError: false, text: '(no output)\n[timed out after 200ms]\n[killed by signal: SIGTERM]', code: undefined },
+    ])
+    expect(ms).toBeLessThan(20_000)
   })
 
   it('a signal of a wrapper ends it too, and its result is the wrapper’s to replace', async () => {

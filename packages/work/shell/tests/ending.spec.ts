@@ -2,43 +2,51 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Context } from '@deepseek-ai/cordis'
 import type { ShellProcess, ShellResult } from '@loopguard/shell'
-import { describe, expect, it } from 'vitest'
-import { codeOfRejection, GRACE_MS, longSleep, outcome, pidsOf, program, running, shellHost, timed, until } from './support.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { codeOfRejection, leaving, longSleep, outcome, pidsOf, program, pushedClock, running, shellHost, timed, until } from './support.ts'
 
 describe('a timeout', () => {
-  it('ends the whole group and gives back what was printed', async () => {
-    const { shell } = await shellHost()
+  it('ends the whole group, and comes back within graceMs and a second', async () => {
+    const { shell } = await shellHost({ graceMs: 3000 })
     const [one, two] = [longSleep(), longSleep()]
-    const { ms, value } = await timed(() => shell.run({ command: `echo up; ${one} & ${two}`, timeoutMs: 200 }))
-    expect(value).toMatchObject({ stdout: 'up\n', exitCode: null, signal: 'SIGTERM', timedOut: true, aborted: false })
-    expect(ms).toBeLessThan(200 + GRACE_MS + 1000)
+    const { ms, value } = await timed(() => shell.run({ command: `${one} & ${two}`, timeoutMs: 200 }))
+    expect(outcome(value)).toEqual([null, 'SIGTERM', true, false])
+    expect(ms).toBeLessThan(200 + 3000 + 1000)
     expect([running(one), running(two)]).toEqual([0, 0])
   })
 
-  it('is followed by SIGKILL when the group ignores it', async () => {
-    const { shell } = await shellHost()
+  it('keeps what was printed, and is followed by SIGKILL when the group ignores it', async () => {
+    const { shell } = await shellHost({ graceMs: 60_000 })
+    pushedClock()
     const sleep = longSleep()
-    const { ms, value } = await timed(() => shell.run({ command: `trap '' TERM; echo up; ${sleep}; echo not here`, timeoutMs: 200 }))
-    expect(value).toMatchObject({ stdout: 'up\n', signal: 'SIGKILL', timedOut: true })
-    expect(ms).toBeGreaterThanOrEqual(200 + GRACE_MS - 2)
+    const command = shell.run({ command: `trap '' TERM; echo up; ${sleep}; echo not here`, timeoutMs: 60_000 })
+    await until(() => running(sleep) === 1, 'it runs')
+    vi.advanceTimersByTime(60_000)
+    expect(running(sleep)).toBe(1)
+    vi.advanceTimersByTime(60_000)
+    expect(await command).toMatchObject({ stdout: 'up\n', signal: 'SIGKILL', timedOut: true })
     expect(running(sleep)).toBe(0)
   })
 
   it('lets a process that the leader has left clean up within graceMs', async () => {
-    const { shell } = await shellHost({ graceMs: 10_000 })
+    const { shell } = await shellHost({ graceMs: 60_000 })
+    pushedClock()
     const sleep = longSleep()
-    const cleaner = `(trap 'sleep 0.3; echo cleaned; exit' TERM; echo up; while :; do sleep 0.02; done) & ${sleep}`
-    expect(await shell.run({ command: cleaner, timeoutMs: 1000 })).toMatchObject({
-      stdout: 'up\ncleaned\n',
-      signal: 'SIGTERM',
-      timedOut: true,
-    })
+    const cleaner = `(trap 'sleep 0.3; echo cleaned; exit' TERM; ${sleep} & wait) & wait`
+    const command = shell.run({ command: cleaner, timeoutMs: 60_000 })
+    await until(() => running(sleep) === 1, 'it runs')
+    vi.advanceTimersByTime(60_000)
+    expect(await command).toMatchObject({ stdout: 'cleaned\n', signal: 'SIGTERM', timedOut: true })
   })
 
   it('what the command exits with on SIGTERM is told beside it', async () => {
-    const { shell } = await shellHost({ graceMs: 10_000 })
-    const result = await shell.run({ command: `trap 'exit 5' TERM; while :; do sleep 0.02; done`, timeoutMs: 500 })
-    expect(outcome(result)).toEqual([5, null, true, false])
+    const { shell } = await shellHost({ graceMs: 60_000 })
+    pushedClock()
+    const sleep = longSleep()
+    const command = shell.run({ command: `trap 'exit 5' TERM; ${sleep} & wait`, timeoutMs: 60_000 })
+    await until(() => running(sleep) === 1, 'it runs')
+    vi.advanceTimersByTime(60_000)
+    expect(outcome(await command)).toEqual([5, null, true, false])
   })
 })
 
@@ -53,27 +61,33 @@ describe('what a command leaves behind', () => {
 
   it('may finish writing what it has begun', async () => {
     const { shell } = await shellHost()
+    // The moment that it has for that is a matter of timers; here they stand still.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     expect((await shell.run({ command: 'exec > >(read -r line; sleep 0.02; echo "got $line"); echo it' })).stdout).toBe('got it\n')
   })
 
   it('outside of its group delays the result by graceMs at most', async () => {
     const { shell } = await shellHost()
     const sleep = longSleep()
-    const { ms, value } = await timed(() => shell.run({ command: `setsid ${sleep} & echo done` }))
+    const { ms, value } = await timed(() => shell.run({ command: `${leaving(sleep)}; echo done` }))
     expect(value).toMatchObject({ stdout: 'done\n', exitCode: 0, timedOut: false })
-    expect(ms).toBeLessThan(GRACE_MS + 2000)
-    // Only a sandbox of the system could have caught it.
-    const pids = pidsOf(sleep)
-    expect(pids).toHaveLength(1)
-    for (const pid of pids) process.kill(pid, 'SIGKILL')
+    expect(ms).toBeLessThan(20_000)
+    await until(() => running(sleep) === 1, 'the descendant runs: only a sandbox of the system could have caught it')
+    for (const pid of pidsOf(sleep)) process.kill(pid, 'SIGKILL')
   })
 
   it('outside of its group delays a timeout by graceMs at most', async () => {
     const { shell } = await shellHost()
+    pushedClock()
     const [left, stayed] = [longSleep(), longSleep()]
-    const { ms, value } = await timed(() => shell.run({ command: `setsid ${left} & ${stayed}`, timeoutMs: 300 }))
+    const command = shell.run({ command: `${leaving(left)}; ${stayed}`, timeoutMs: 60_000 })
+    await until(() => running(stayed) === 1, 'both run')
+    vi.advanceTimersByTime(60_000)
+    const { ms, value } = await timed(() => command)
     expect([value.timedOut, running(stayed)]).toEqual([true, 0])
-    expect(ms).toBeLessThan(300 + GRACE_MS + 2000)
+    expect(ms).toBeLessThan(20_000)
+    await until(() => running(left) === 1, 'the descendant runs')
     for (const pid of pidsOf(left)) process.kill(pid, 'SIGKILL')
   })
 })

@@ -5,7 +5,7 @@ import Shell from '@loopguard/shell'
 import * as shellInvariant from '@loopguard/shell/invariant'
 import { type InvariantWatch, mountInvariants } from '@loopguard/testkit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { longSleep, pidsOf, running } from './support.ts'
+import { longSleep, pidsOf, running, until } from './support.ts'
 
 async function watched(): Promise<{ ctx: Context; watch: InvariantWatch }> {
   const ctx = new Context()
@@ -23,10 +23,11 @@ describe('nothing of a process group runs when its command has ended', () => {
     const kill = vi.spyOn(process, 'kill').mockReturnValue(true)
     await ctx.shell.run({ command: `${sleep} >/dev/null 2>&1 & true` })
     kill.mockRestore()
-    expect(running(sleep)).toBe(1)
+    await until(() => running(sleep) === 1, 'it was left')
     const [pid] = pidsOf(sleep)
     process.kill(pid as number, 'SIGKILL')
     watch.assertBroken('@loopguard/shell', `process ${pid} of it still runs`)
+    expect(watch.violations).toHaveLength(1)
   })
 
   it('says nothing of a group of somebody else', async () => {

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { ShellResult } from '@loopguard/shell'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { programLine, shellHost, until } from './support.ts'
+import { isGone, longSleep, programLine, shellHost, spawned, until } from './support.ts'
 
 const hashOf = (data: Buffer | string): string => createHash('sha256').update(data).digest('hex')
 
@@ -186,10 +186,11 @@ describe('a command in the background', () => {
   })
 
   it('of which nothing but the rest of its group runs can still be killed', async () => {
-    const { shell } = await shellHost()
-    const process = shell.start({ command: 'sleep 30.5 >/dev/null 2>&1 & echo $!' })
-    await until(() => process.readOutput(0).text !== '', 'the leader has printed')
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const ctx = await shellHost()
+    const started = spawned(ctx)
+    const process = ctx.shell.start({ command: `${longSleep()} >/dev/null 2>&1 & true` })
+    const pid = await started
+    await until(() => isGone(pid), 'the leader is gone')
     process.kill()
     expect(await process.done).toEqual({ exitCode: 0, signal: null, killed: true })
   })

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import Jobs from '@loopguard/jobs'
+import * as persistentBash from '@loopguard/shell/persistent-bash'
 import { watchContexts } from '@loopguard/testkit'
 import * as approve from './samples/approve.ts'
 import { count } from './samples/smallest.ts'
@@ -32,16 +33,22 @@ it('the table of errors holds every code that the sources give', async () => {
 
 it('the table of the config holds every key and its default', async () => {
   const { shell } = await shellHost({ graceMs: 3000 })
-  const rows = [...section('Config').matchAll(/^\| `(\w+)` \| `(.+?)` \|/gm)].map(([, key, value]) => [key, JSON.parse(value ?? '')])
-  expect(Object.fromEntries(rows)).toEqual(shell.limits)
-  expect(keys(section('Config'))).toEqual([...Object.keys(shell.limits).slice(0, 5), 'cwd', 'env'])
+  const [ofService = '', ofPersistent = ''] = section('Config').split('Of `persistent_bash`')
+  const defaultsIn = (text: string): object =>
+    Object.fromEntries([...text.matchAll(/^\| `(\w+)` +\| `(.+?)` +\|/gm)].map(([, key, value]) => [key, JSON.parse(value ?? '')]))
+  expect(defaultsIn(ofService)).toEqual(shell.limits)
+  expect(keys(ofService)).toEqual([...Object.keys(shell.limits).slice(0, 5), 'cwd', 'env'])
+  const standard = persistentBash.Config['~standard'].validate({}) as { readonly value: object }
+  expect(defaultsIn(ofPersistent)).toEqual(standard.value)
 })
 
-it('the description of the tool stands there, to the letter', async () => {
+it('the descriptions of the tools stand there, to the letter', async () => {
   const { ctx } = await bashHost()
-  const description = (): string => ctx.tools.schemas()[0]?.description ?? ''
+  const description = (): string => ctx.tools.schemas().find(({ name }) => name === 'bash')?.description ?? ''
   const first = description()
   expect(readme).toContain(`\`\`\`text\n${first}\n\`\`\`\n`)
+  await ctx.plugin(persistentBash)
+  expect(readme).toContain(`\`\`\`text\n${ctx.tools.schemas().find(({ name }) => name === 'persistent_bash')?.description}\n\`\`\`\n`)
   await ctx.plugin(Jobs)
   await until(() => description() !== first, 'the tool offers jobs')
   expect(readme).toContain(`\`\`\`text\n${description().slice(first.length + 1)}\n\`\`\`\n`)

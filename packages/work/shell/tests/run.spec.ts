@@ -2,7 +2,20 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { codeOfRejection, longSleep, outcome, pidsOf, running, shellHost, timed, until } from './support.ts'
+import {
+  codeOfRejection,
+  isGone,
+  leaving,
+  longSleep,
+  outcome,
+  pidsOf,
+  pushedClock,
+  running,
+  shellHost,
+  spawned,
+  timed,
+  until,
+} from './support.ts'
 
 function folder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'loopguard-shell-test-')))
@@ -50,19 +63,19 @@ describe('a request', () => {
     [5 as never, 'must be text, got number'],
   ])('with the command %j is refused before anything is spawned', async (command, why) => {
     const ctx = await shellHost()
-    const spawned = vi.fn<() => void>()
-    ctx.on('shell/spawn', spawned)
+    const heard = vi.fn<() => void>()
+    ctx.on('shell/spawn', heard)
     await expect(ctx.shell.run({ command })).rejects.toMatchObject({ code: 'BAD_COMMAND', message: expect.stringContaining(why) })
     expect(() => ctx.shell.start({ command })).toThrow(expect.objectContaining({ code: 'BAD_COMMAND' }))
-    expect(spawned).not.toHaveBeenCalled()
+    expect(heard).not.toHaveBeenCalled()
   })
 
   it('names a bad folder before anything is spawned', async () => {
     const ctx = await shellHost()
     const file = join(folder(), 'file')
     writeFileSync(file, '')
-    const spawned = vi.fn<() => void>()
-    ctx.on('shell/spawn', spawned)
+    const heard = vi.fn<() => void>()
+    ctx.on('shell/spawn', heard)
     for (const [workdir, why] of [
       [file, `must be a folder, "${file}" is a file`],
       ['/nowhere/at all', 'must be a folder, "/nowhere/at all" does not exist'],
@@ -73,7 +86,7 @@ describe('a request', () => {
         message: `shell: \`workdir\` ${why}`,
       })
     }
-    expect(spawned).not.toHaveBeenCalled()
+    expect(heard).not.toHaveBeenCalled()
   })
 
   it('that bash cannot be given is SHELL_SPAWN_FAILED, and so is a bash that is not there', async () => {
@@ -114,43 +127,39 @@ describe('a command', () => {
 
   it('that was aborted beforehand never runs', async () => {
     const ctx = await shellHost()
-    const spawned = vi.fn<() => void>()
-    ctx.on('shell/spawn', spawned)
+    const heard = vi.fn<() => void>()
+    ctx.on('shell/spawn', heard)
     expect(outcome(await ctx.shell.run({ command: 'true', signal: AbortSignal.abort() }))).toEqual([null, null, false, true])
-    expect(spawned).not.toHaveBeenCalled()
+    expect(heard).not.toHaveBeenCalled()
   })
 
-  it('of several causes of its end the first counts: a timeout, then an abort', async () => {
-    const { shell } = await shellHost()
-    const controller = new AbortController()
-    const command = shell.run({
-      command: `trap 'echo told' TERM; echo up; while :; do sleep 0.02; done`,
-      timeoutMs: 300,
-      signal: controller.signal,
-    })
-    const timer = setTimeout(() => controller.abort(), 500)
-    expect(outcome(await command)).toEqual([null, 'SIGKILL', true, false])
-    clearTimeout(timer)
-    expect(controller.signal.aborted).toBe(true)
-  })
-
-  it('an abort, then its timeout', async () => {
-    const { shell } = await shellHost()
-    const result = await shell.run({ command: `trap '' TERM; sleep 30`, timeoutMs: 400, signal: AbortSignal.timeout(250) })
-    expect(outcome(result)).toEqual([null, 'SIGKILL', false, true])
-  })
-
-  it('its own end, then an abort, which does not wait for what holds its output', async () => {
-    const { shell } = await shellHost({ graceMs: 20_000 })
+  it.each(['timeout', 'abort'])('of several causes of its end the first counts: the %s', async (first) => {
+    const { shell } = await shellHost({ graceMs: 60_000 })
+    pushedClock()
     const controller = new AbortController()
     const sleep = longSleep()
-    const command = shell.run({ command: `setsid ${sleep} & exit 7`, signal: controller.signal })
-    await until(() => running(sleep) === 1, 'the descendant runs')
-    setTimeout(() => controller.abort(), 600)
+    const command = shell.run({ command: `trap '' TERM; ${sleep}`, timeoutMs: 50_000, signal: controller.signal })
+    await until(() => running(sleep) === 1, 'it runs')
+    if (first === 'abort') controller.abort()
+    vi.advanceTimersByTime(50_000)
+    controller.abort()
+    vi.advanceTimersByTime(60_000)
+    expect(outcome(await command)).toEqual([null, 'SIGKILL', first === 'timeout', first === 'abort'])
+  })
+
+  it('its own end counts too, and an abort then does not wait for what holds the output', async () => {
+    const ctx = await shellHost({ graceMs: 60_000 })
+    const controller = new AbortController()
+    const sleep = longSleep()
+    const started = spawned(ctx)
+    const command = ctx.shell.run({ command: `${leaving(sleep)}; exit 7`, signal: controller.signal })
+    const pid = await started
+    await until(() => isGone(pid) && running(sleep) === 1, 'the leader is gone')
+    controller.abort()
     const { ms, value } = await timed(() => command)
-    expect(ms).toBeLessThan(15_000)
+    expect(ms).toBeLessThan(20_000)
     expect(outcome(value)).toEqual([7, null, false, false])
-    for (const pid of pidsOf(sleep)) process.kill(pid, 'SIGKILL')
+    for (const left of pidsOf(sleep)) process.kill(left, 'SIGKILL')
   })
 
   it('leaves nothing on its signal, nor on the process', async () => {

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Context } from '@deepseek-ai/cordis'
 import Shell, { type Config, type ShellResult } from '@loopguard/shell'
@@ -8,7 +9,7 @@ import * as shellInvariant from '@loopguard/shell/invariant'
 import { CallId } from '@loopguard/llm'
 import { createHarness, type Harness, type HarnessOptions, type HarnessPlugin, mountInvariants } from '@loopguard/testkit'
 import type { ToolAgent, ToolExecutionResult } from '@loopguard/tools'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 
 /** Short, so that what ignores SIGTERM does not hold a test up. */
 export const GRACE_MS = 400
@@ -83,9 +84,37 @@ export function pidsOf(command: string): number[] {
 
 export const running = (command: string): number => pidsOf(command).length
 
+/**
+ * Timers that the test can push on with `vi.advanceTimersByTime`, so that a timeout comes when the command is where it should be, and not
+ * when a busy machine lets it. They go on by themselves, too.
+ */
+export function pushedClock(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
+/** Resolves with the process group of the next command. */
+export function spawned(ctx: Context): Promise<number> {
+  return new Promise((resolve) => {
+    const off = ctx.on('shell/spawn', ({ pid }) => {
+      off()
+      resolve(pid)
+    })
+  })
+}
+
+export const isGone = (pid: number): boolean => !existsSync(`/proc/${pid}`)
+
+/** Starts a command in a session of its own, and goes on when it has left the group. */
+export function leaving(command: string): string {
+  const mark = `${tmpdir()}/loopguard-left-${command.replace(/\D+/g, '-')}`
+  onTestFinished(() => rmSync(mark, { force: true }))
+  return `setsid bash -c ': > ${mark}; exec ${command}' & until [ -e ${mark} ]; do sleep 0.01; done`
+}
+
 /** Settles when the condition holds; fails with the words after a minute. */
 export async function until(condition: () => boolean, words: string): Promise<void> {
-  for (const end = performance.now() + 60_000; !condition(); await new Promise((resolve) => setTimeout(resolve, 5))) {
+  for (const end = performance.now() + 60_000; !condition(); await new Promise((resolve) => setImmediate(resolve))) {
     if (performance.now() > end) throw new Error(`in vain: ${words}`)
   }
 }
