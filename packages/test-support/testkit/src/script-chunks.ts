@@ -8,6 +8,9 @@ const CHUNK_TYPES = ['block-start', 'text-delta', 'reasoning-delta', 'tool-call-
 const BLOCK_TYPES = ['text', 'reasoning', 'tool-call'] as const
 const CHUNK_KEYS = ['type', 'index', 'blockType', 'text', 'id', 'name', 'argumentsDelta', 'block', 'usage', 'reason'] as const
 
+const USAGE_KEYS = ['inputTokens', 'outputTokens'] as const
+const USAGE_PARTS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
+
 type Fields = Partial<Record<(typeof CHUNK_KEYS)[number], YamlCursor>>
 
 /** One chunk of a script file. @throws ScriptError */
@@ -56,21 +59,27 @@ export function reasonOf(at: YamlCursor): FinishReason {
 
 /** @throws ScriptError */
 export function usageOf(at: YamlCursor): TokenUsage {
-  const { inputTokens, outputTokens } = at.map('a map of `inputTokens` and `outputTokens`', ['inputTokens', 'outputTokens'])
-  const count = (cursor: YamlCursor | undefined, key: string): number =>
-    (cursor ?? at.refuse(`\`${key}\``)).integer(`\`${key}\` to be an integer >= 0`, 0)
-  return { inputTokens: count(inputTokens, 'inputTokens'), outputTokens: count(outputTokens, 'outputTokens') }
+  const counts = at.map('a map of `inputTokens` and `outputTokens`', [...USAGE_KEYS, ...USAGE_PARTS])
+  const count = (key: keyof TokenUsage): number => (counts[key] ?? at.refuse(`\`${key}\``)).integer(`\`${key}\` to be an integer >= 0`, 0)
+  const parts = USAGE_PARTS.filter((key) => counts[key] !== undefined).map((key) => [key, count(key)] as const)
+  return { inputTokens: count('inputTokens'), outputTokens: count('outputTokens'), ...Object.fromEntries(parts) }
 }
 
 function failureOf(at: YamlCursor): LlmFailure {
-  const failure = at.map('a failure', ['message', 'code', 'status', 'retryAfterMs', 'requestId'])
+  const failure = at.map('a failure', ['message', 'code', 'status', 'retryAfterMs', 'requestId', 'retryable'])
   const text = (key: 'message' | 'code'): string => (failure[key] ?? at.refuse(`a failure with \`${key}\``)).text(`\`${key}\` to be text`)
-  const { status, retryAfterMs, requestId } = failure
+  const { status, retryAfterMs, requestId, retryable } = failure
   return {
     message: text('message'),
     code: text('code'),
     ...(status !== undefined && { status: status.integer('`status` to be an integer >= 0', 0) }),
     ...(retryAfterMs !== undefined && { retryAfterMs: retryAfterMs.integer('`retryAfterMs` to be an integer >= 0', 0) }),
     ...(requestId !== undefined && { requestId: requestId.text('`requestId` to be text') }),
+    ...(retryable !== undefined && { retryable: flagOf(retryable) }),
   }
+}
+
+function flagOf(at: YamlCursor): boolean {
+  const { scalar } = at
+  return typeof scalar === 'boolean' ? scalar : at.refuse('`retryable` to be true or false')
 }

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { cancelWhileRunning } from './samples/gates.ts'
 import { oneTurn } from './samples/harness.ts'
+import { cutOff } from './samples/model-server.ts'
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
 const blocks = (language: string): string[] =>
@@ -18,6 +19,7 @@ it('every sample of the README is a file of tests/samples, to the letter, and th
 
 it('the samples do what they say', async () => {
   expect((await oneTurn()).filter((type) => type.startsWith('t'))).toEqual(['turn/start', 'tool/call', 'tool/result', 'turn/end'])
+  expect(await cutOff()).toMatch(/^data: .*"Let me s"[^]*tool_calls[^]*data: \[DONE\]\n\n$/)
   expect(await cancelWhileRunning()).toBe('0 timers left, idle')
 })
 

@@ -35,8 +35,8 @@ describe('a script file', () => {
   calls: [{ name: look, arguments: { at: [1, null] }, id: mine }, { name: wait }]
   finish: max-tokens
   repeat: 2
-  usage: { inputTokens: 1, outputTokens: 2 }
-- finish: { kind: error, failure: { message: no, code: X, status: 500, retryAfterMs: 10, requestId: r } }
+  usage: { inputTokens: 9, outputTokens: 2, cacheReadTokens: 8, cacheWriteTokens: 0, reasoningTokens: 1 }
+- finish: { kind: error, failure: { message: no, code: X, status: 500, retryAfterMs: 10, requestId: r, retryable: true } }
 - hang
 - - { type: block-start, index: 0, blockType: text }
   - { type: text-delta, index: 0, text: a }
@@ -56,9 +56,14 @@ describe('a script file', () => {
         ],
         finish: 'max-tokens',
         repeat: 2,
-        usage: { inputTokens: 1, outputTokens: 2 },
+        usage: { inputTokens: 9, outputTokens: 2, cacheReadTokens: 8, cacheWriteTokens: 0, reasoningTokens: 1 },
       },
-      { finish: { kind: 'error', failure: { message: 'no', code: 'X', status: 500, retryAfterMs: 10, requestId: 'r' } } },
+      {
+        finish: {
+          kind: 'error',
+          failure: { message: 'no', code: 'X', status: 500, retryAfterMs: 10, requestId: 'r', retryable: true },
+        },
+      },
       'hang',
       [
         { type: 'block-start', index: 0, blockType: 'text' },
@@ -117,6 +122,10 @@ describe('a malformed script', () => {
     ['- repeat: 1.5\n', 'script.yml:1:11: expected `repeat` to be an integer >= 1, got 1.5'],
     ['- usage: { inputTokens: 1 }\n', 'script.yml:1:10: expected `outputTokens`, got a map'],
     ['- usage: { inputTokens: 1, outputTokens: -1 }\n', 'script.yml:1:42: expected `outputTokens` to be an integer >= 0, got -1'],
+    [
+      '- finish: { kind: error, failure: { message: no, code: X, retryable: yes } }\n',
+      'script.yml:1:70: expected `retryable` to be true or false, got "yes"',
+    ],
     ['- [{ type: text }]\n', 'script.yml:1:12: expected `block-start` or `text-delta` or '],
     ['- [{ type: text-delta, text: a }]\n', 'script.yml:1:4: expected a chunk with `index`, got a map'],
     ['- [{ type: block-end, index: 0, block: { type: text } }]\n', 'script.yml:1:40: expected a block with `text`, got a map'],
