@@ -17,6 +17,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   loopguard: 'packages/boot/loopguard',
   todo: 'packages/work/todo',
   web: 'packages/work/web',
+  'request-retry': 'packages/model/request-retry',
 }
 
 /** Constants that look like a code of ours: codes of Node and of the YAML parser, and variables of the environment. */
