@@ -20,11 +20,11 @@ describe('the config', () => {
   })
 
   it.each([
-    [{ packageAllowlist: ['x'] }, 'unknown key "packageAllowlist", expected one of enabled, package_allowlist, package_blocklist'],
-    [{ enabled: true, enabeld: false }, 'unknown key "enabeld"'],
-    [{ enabled: null }, 'enabled must not be null: leave the key out for its default'],
-    [{ package_allowlist: null }, 'package_allowlist must not be null'],
-    [{ package_blocklist: null }, 'package_blocklist must not be null'],
+    [{ packageAllowlist: ['x'] }, 'invariants: unknown key `packageAllowlist`, did you mean `package_allowlist`?'],
+    [{ enabled: true, enabeld: false }, 'invariants: unknown key `enabeld`, did you mean `enabled`?'],
+    [{ enabled: null }, 'invariants: `enabled` is null; leave it out to get its default'],
+    [{ package_allowlist: null }, 'invariants: `package_allowlist` is null'],
+    [{ package_blocklist: null }, 'invariants: `package_blocklist` is null'],
     [{ enabled: 'no' }, 'expected boolean but got no'],
     [{ package_allowlist: 'x' }, 'expected array but got x'],
     [{ package_allowlist: [''] }, "package_allowlist[0] must be a non-blank regex source, got ''"],
@@ -35,14 +35,14 @@ describe('the config', () => {
     [{ package_allowlist: ['x\n'] }, 'package_allowlist[0] has surrounding whitespace: "x\\n"'],
     [{ package_allowlist: ['x', 'y', 'x'] }, 'package_allowlist[2] is a duplicate regex: "x" stands at index 0 already'],
     [{ package_blocklist: ['ok', '('] }, 'package_blocklist[1] is an invalid regex: Invalid regular expression: /(/: Unterminated group'],
-    ['enabled', 'expected object but got enabled'],
+    ['enabled', 'invariants: the configuration must be a map, got "enabled"'],
   ])('refuses %j at load', async (config, message) => {
     await expect(load(config)).rejects.toThrow(message)
   })
 
   it('names every fault at once', async () => {
     await expect(load({ enabled: null, package_allowlist: ['', '['], nope: 1 })).rejects.toThrow(
-      /unknown key "nope"[^]*enabled must not be null[^]*package_allowlist\[0\][^]*package_allowlist\[1\]/,
+      /`enabled` is null[^]*unknown key `nope`[^]*package_allowlist\[0\][^]*package_allowlist\[1\]/,
     )
   })
 

@@ -38,6 +38,27 @@ it('every fault is told at once', () => {
   expect(validate({ directory: null, dir: 1 })).toMatchObject({ issues: [expect.anything(), expect.anything()] })
 })
 
+it('a check of its own adds faults, each with the owner', () => {
+  const check = ({ directory }: Readonly<Record<string, unknown>>): string[] => (directory === 'x' ? ['`directory` is x'] : [])
+  const asked = strictConfig('plugin', lenient(), ['directory'], { check })
+  expect(asked['~standard'].validate({ directory: 'x', y: 1 })).toMatchObject({
+    issues: [{ message: 'plugin: unknown key `y`, expected `directory`' }, { message: 'plugin: `directory` is x' }],
+  })
+  expect(asked['~standard'].validate({ directory: 'y' })).toEqual({ value: { asked: { directory: 'y' } } })
+})
+
+it('items of lists are as strict, each with its place', () => {
+  const item = strictConfig('row', lenient(), ['id'])
+  const asked = strictConfig('plugin', lenient(), ['rows'], { items: { rows: item } })
+  expect(asked['~standard'].validate({ rows: [{ id: 1 }, { di: 2 }, null] })).toEqual({
+    issues: [
+      { message: 'row: unknown key `di`, did you mean `id`?', path: ['rows', 1] },
+      { message: 'row: the configuration must be a map, got "nothing"', path: ['rows', 2] },
+    ],
+  })
+  for (const rows of ['none', undefined]) expect(asked['~standard'].validate({ rows })).toEqual({ value: { asked: { rows } } })
+})
+
 it('a hint counts the edits between two keys', () => {
   expect(keyHint('treshold', ['thresholds', 'include'])).toBe(', did you mean `thresholds`?')
   expect(keyHint('', ['ab'])).toBe(', did you mean `ab`?')
