@@ -38,6 +38,12 @@ it('an assistant message comes from a model', () => {
   expectFrozen(message)
 })
 
+it('an assistant message takes provider and model alone from what is given as its source', () => {
+  const options = { provider: 'p', model: 'm', kind: 'user', system: 'be kind' }
+  const { source } = createAssistantMessage({ content: [], source: options })
+  expect(source).toEqual({ kind: 'model', provider: 'p', model: 'm' })
+})
+
 it('a tool result is a user message of one block that names the call', () => {
   const message = createToolResultMessage({ callId: CallId('c'), content: [text('done')], isError: true })
   expect(message).toEqual({

@@ -64,7 +64,9 @@ class LogGrammar {
         return this.step === undefined ? undefined : `step ${event.data.step} starts inside step ${this.step}`
       case 'step/end': {
         if (!this.isHere(event.data)) return `step ${event.data.step} of turn ${event.data.turn} ends while ${this.where()}`
-        const unanswered = [...this.calls].filter(([, { answered }]) => answered === 0).map(([id]) => `"${id}"`)
+        const unanswered = [...this.calls]
+          .filter(([, { asked, logged, answered }]) => answered < Math.max(asked, logged))
+          .map(([id]) => `"${id}"`)
         return unanswered.length === 0 ? undefined : `step ${event.data.step} ends with unanswered calls: ${unanswered.join(', ')}`
       }
       case 'assistant/message':

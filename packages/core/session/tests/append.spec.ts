@@ -55,7 +55,10 @@ it('refuses data that JSON cannot hold, with the path, and leaves no trace', asy
 
 it.each([
   ['turn/start', { turn: 0 }, 'data.turn must be an integer >= 1, got 0'],
+  ['turn/start', { turn: 2 ** 53 }, 'data.turn must be an integer >= 1, got 9007199254740992'],
   ['turn/start', null, 'data must be an object, got null'],
+  ['turn/end', { reason: { kind: 'completed' } }, 'data.turn must be an integer >= 1, got undefined'],
+  ['step/end', { turn: 1, step: 0 }, 'data.step must be an integer >= 1, got 0'],
   ['step/start', { turn: 1 }, 'data.step must be an integer >= 1, got undefined'],
   ['user/message', { text: 'hi' }, 'data must be a message of role "user" with an id, got an object'],
   ['user/message', { id: 'm', role: 'user', content: 'hi' }, 'data.content must be a list of blocks, got "hi"'],

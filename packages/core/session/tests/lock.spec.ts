@@ -133,6 +133,14 @@ it('a process id that was given to another process since does not hold the lock'
   expect(outcomeOf(() => store.create('a'))).toBe(code)
 })
 
+it('the lock of a dead process whose id another process has since is taken over: it tells when its own process started', async () => {
+  const directory = tempDir()
+  const store = await storeIn(directory)
+  const dead = JSON.parse(await deadLock()) as { pid: number; start?: string }
+  writeFileSync(join(directory, 'a.lock'), JSON.stringify({ ...dead, pid: process.pid }))
+  expect(outcomeOf(() => store.create('a'))).toBe(hasProc ? undefined : 'SESSION_OPEN')
+})
+
 it('a process that has ended and was not waited for holds nothing', async () => {
   const directory = tempDir()
   const store = await storeIn(directory)
