@@ -344,6 +344,23 @@ describe.each([
     expect(story).toEqual(['clean', 'left'])
   })
 
+  it('a source that has failed is not closed, as no loop would', async () => {
+    const { ctx, watch } = await watched()
+    let closed = 0
+    ctx.on('llm/stream', () => ({
+      [Symbol.asyncIterator]: () => {
+        let asked = 0
+        return {
+          next: async () => (asked++ === 0 ? { done: false, value: start() } : Promise.reject(new Error('broken'))),
+          return: async () => (closed++, { done: true, value: undefined }),
+        }
+      },
+    }))
+    const chunks = await collect(ctx.llm.stream(requestOf()))
+    expect([chunks.map(({ type }) => type), closed]).toEqual([['block-start', 'finish'], 0])
+    watch.assertNone()
+  })
+
   it('at the finish the source is closed', async () => {
     const ctx = await setUp()
     const story: string[] = []
