@@ -31,11 +31,17 @@ const machine = {
 console.log(`${machine.node}, ${machine.platform}, ${machine.processor}`)
 
 let failed = false
-for (const suite of wanted.length > 0 ? wanted : SUITES) {
+const suites = wanted.length > 0 ? wanted : SUITES
+const begun = performance.now()
+const seconds = (since) => `${Math.round((performance.now() - since) / 1000)} s`
+for (const [index, suite] of suites.entries()) {
   const file = `${results}${suite}.json`
+  const startedAt = performance.now()
+  console.error(`bench: ${suite}, suite ${index + 1} of ${suites.length} ...`)
   const { status } = spawnSync(process.execPath, ['--expose-gc', `${here}suites/${suite}.mjs`, file, ...(full ? ['--full'] : [])], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
+  console.error(`bench: ${suite} took ${seconds(startedAt)}`)
   if (status !== 0) {
     console.error(`bench: suite ${suite} failed`)
     failed = true
@@ -45,5 +51,6 @@ for (const suite of wanted.length > 0 ? wanted : SUITES) {
   writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
   console.log(`\n${tableOf(report)}`)
 }
+console.error(`bench: ${suites.length} suites took ${seconds(begun)}`)
 if (words.includes('--write') && !failed) writePage(SUITES)
 process.exit(failed ? 1 : 0)

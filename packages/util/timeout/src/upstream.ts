@@ -7,8 +7,8 @@ export interface Follower {
   abort(reason: unknown): void
 }
 
-// Everything that follows one signal stands behind one listener. `AbortSignal.any` keeps an entry for each call on a signal that lives
-// long, and a listener for each follower costs more and warns above a limit; this leaves nothing on the signal.
+// Everything that follows one signal stands behind one listener. On Node 22 each `AbortSignal.any` under a signal that lives long
+// makes the next one slower, and a listener for each follower costs more and warns above a limit; this leaves nothing on the signal.
 const followersOf = new WeakMap<AbortSignal, Set<Follower>>()
 
 /**
