@@ -1,5 +1,6 @@
 import { show } from '@loopguard/kit'
 import type { Bus } from '@loopguard/cordis-internals'
+import { hopIfDue } from '@loopguard/kit'
 import type { LlmRuntime } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
@@ -43,6 +44,8 @@ export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCa
       check: complaint,
     })
     if (decision === undefined && !signal.aborted) return outcome
+    const hop = hopIfDue()
+    if (hop !== undefined) await hop
   }
   return NOT_ASKED
 }

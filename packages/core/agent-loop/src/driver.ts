@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { CancelCause } from '@loopguard/session'
 import { HarnessError } from '@loopguard/kit'
 import type { Inbox } from './inbox.ts'
@@ -84,6 +85,8 @@ export class Driver {
 
   private renew(): void {
     this.controller = new AbortController()
+    // Of each body that overlaps, a listener or several: that is no leak.
+    setMaxListeners(0, this.controller.signal)
     this.abortCause = undefined
   }
 

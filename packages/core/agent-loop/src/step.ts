@@ -1,3 +1,4 @@
+import { hopIfDue } from '@loopguard/kit'
 import { createAssistantMessage, type LlmFailure, type ToolCallBlock } from '@loopguard/llm'
 import { type AskHost, askModel } from './ask-model.ts'
 import { type BatchHost, runBatch } from './batch.ts'
@@ -26,6 +27,8 @@ export type StepOutcome =
  * @throws what a listener of `agent/pre-step` or `agent/request-error` throws, or an append; the claim and the step are closed then too.
  */
 export async function runStep(host: StepHost, place: StepPlace): Promise<StepOutcome> {
+  const hop = hopIfDue()
+  if (hop !== undefined) await hop
   const entering = await preStep(host, place)
   if (entering === 'rejected' || entering === 'aborted') return { kind: entering }
   openStep(host, place)

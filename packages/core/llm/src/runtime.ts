@@ -1,7 +1,7 @@
 import { type Context, Service } from '@deepseek-ai/cordis'
 import { notIdlingBehindFinish } from './behind-finish.ts'
 import { busOf, type Bus } from '@loopguard/cordis-internals'
-import { HarnessError } from '@loopguard/kit'
+import { HarnessError, hopIfDue } from '@loopguard/kit'
 import { failureOf, type LlmFailure } from './errors.ts'
 import type { SessionId } from './ids.ts'
 import type { Message } from './message.ts'
@@ -144,8 +144,12 @@ async function* terminated(
   let finished = false
   let delivering = false
   try {
+    const hop = hopIfDue()
+    if (hop !== undefined) await hop
     for await (const chunk of open()) {
       finished ||= chunk.type === 'finish'
+      const next = hopIfDue()
+      if (next !== undefined) await next
       delivering = true
       yield chunk
       delivering = false

@@ -1,5 +1,5 @@
 import { type Bus, hooksOf, ownerAt } from '@loopguard/cordis-internals'
-import { HarnessError } from '@loopguard/kit'
+import { HarnessError, hopIfDue } from '@loopguard/kit'
 
 export type Listener = (...args: unknown[]) => unknown
 
@@ -54,7 +54,10 @@ async function run<T>(options: Onion<T>, index: number, settled: () => void): Pr
     if (isOver) return refuse(options, index, 'after the listener had returned', 'NEXT_AFTER_RETURN')
     if (isRunning) return refuse(options, index, 'while its last next() was still running', 'NEXT_WHILE_RUNNING')
     isRunning = true
-    last = run(options, index + 1, () => (isRunning = false))
+    const inwards = (): Promise<T> => run(options, index + 1, () => (isRunning = false))
+    // A listener that tries again may do so for ever.
+    const hop = last === undefined ? undefined : hopIfDue()
+    last = hop === undefined ? inwards() : hop.then(inwards)
     last.catch(ignore)
     return last
   }

@@ -1,6 +1,6 @@
 import { type Context, Service } from '@deepseek-ai/cordis'
 import { busOf } from '@loopguard/cordis-internals'
-import { snapshot } from '@loopguard/kit'
+import { hopIfDue, snapshot } from '@loopguard/kit'
 import { Call } from './call.ts'
 import type { Host } from './host.ts'
 import { Registry } from './registry.ts'
@@ -92,6 +92,8 @@ export class ToolRuntime extends Service {
 
 async function execute(host: Host, input: ToolExecutionInput): Promise<ToolExecutionResult> {
   const call = new Call(host, input)
+  const hop = hopIfDue()
+  if (hop !== undefined) await hop
   const preparing = call.prepare()
   if (preparing !== undefined) await preparing
   await call.dispatch()
@@ -100,6 +102,8 @@ async function execute(host: Host, input: ToolExecutionInput): Promise<ToolExecu
 
 async function prepare(host: Host, input: ToolExecutionInput): Promise<PreparedCall> {
   const call = new Call(host, input)
+  const hop = hopIfDue()
+  if (hop !== undefined) await hop
   await call.prepare()
   return Object.freeze({ exec: call.exec, dispatch: () => call.dispatch(), finish: () => call.finish() })
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { follow, type Follower, unfollow } from '@loopguard/timeout'
 
 /**
@@ -39,6 +40,7 @@ export class Fuse implements Follower {
   private make(): AbortSignal {
     if (this.wrapper.aborted) return this.wrapper
     const controller = new AbortController()
+    setMaxListeners(0, controller.signal)
     this.tie = { abort: (reason) => controller.abort(reason) }
     if (!this.isReleased) follow(this.wrapper, this.tie)
     return controller.signal
