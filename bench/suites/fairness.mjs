@@ -1,6 +1,7 @@
 // What it costs a step that the event loop gets its turn: three copies of the host, one of them without hops, take their turns in one
-// process. Two copies that are the same say how much of a difference is none.
+// process. Two copies that are the same say how much of a difference is none. Processor time, so that a busy machine counts for less.
 import '../copies.mjs'
+import { hopIfDue } from '@loopguard/kit'
 import { report, us } from '../measure.mjs'
 
 const STEPS = 1_000
@@ -29,9 +30,10 @@ for (const copy of copies) hosts[copy] = await import(`../hosts/ours.mjs?copy=${
 async function run(copy) {
   const host = await hosts[copy].mount({ timeout: true, remind: true, chunksOf: script(STEPS) })
   globalThis.gc()
-  const startedAt = performance.now()
+  const before = process.cpuUsage()
   await host.say('go')
-  const ns = ((performance.now() - startedAt) * 1e6) / STEPS
+  const { user, system } = process.cpuUsage(before)
+  const ns = ((user + system) * 1e3) / STEPS
   await host.ctx.fiber.dispose()
   return ns
 }
@@ -46,9 +48,27 @@ for (let round = -2; round < ROUNDS; round++) {
   }
 }
 
+/** Nanoseconds of a question that gets nothing, and of a hop in a process that has nothing else to do. */
+async function primitives() {
+  const asked = []
+  const hopped = []
+  for (let round = 0; round < 200; round++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    const startedAt = performance.now()
+    for (let n = 0; n < 1_000; n++) hopIfDue()
+    asked.push((performance.now() - startedAt) * 1e3)
+    while (performance.now() - startedAt < 5);
+    const due = performance.now()
+    await hopIfDue()
+    hopped.push((performance.now() - due) * 1e6)
+  }
+  return { asked: median(asked), hopped: median(hopped) }
+}
+
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1]
 /** Of each round, so that a noisy moment does not count for one of them alone. */
 const ratio = (one, other) => `${median(seen[one].map((ns, round) => ns / seen[other][round])).toFixed(3)} ×`
+const { asked, hopped } = await primitives()
 report({
   title: 'What it costs to let timers and signals run between steps without I/O',
   rows: [
@@ -64,6 +84,8 @@ report({
       beside: us(median(seen.twin)),
       ratio: ratio('fair', 'twin'),
     },
+    { name: 'a question whether a hop is due, when none is', value: us(asked) },
+    { name: 'a hop, with nothing else to do', value: us(hopped) },
   ],
 })
 process.exit(0)

@@ -5,11 +5,15 @@ import type { LlmRuntime, SessionId, UserMessage } from '@loopguard/llm'
 import { type CancelCause, type InboxTarget, lastTurn, type Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime } from '@loopguard/tools'
 import { quietly } from './closing.ts'
+import type { Config } from './config.ts'
 import { Driver } from './driver.ts'
+import { checkBound } from './giving-up.ts'
 import { Inbox } from './inbox.ts'
 import { RequestBuilder } from './request.ts'
 import { runTurn, type TurnHost } from './turn.ts'
-import type { Agent, AgentOptions, AgentStatus, CancelOptions } from './types.ts'
+import type { Agent, AgentOptions, AgentStatus, CancelOptions, DisposeOptions } from './types.ts'
+
+const DISPOSED: CancelCause = Object.freeze({ kind: 'disposed' })
 
 /** What an agent is built from. */
 export interface AgentParts {
@@ -19,7 +23,7 @@ export interface AgentParts {
   readonly bus: Bus
   readonly llm: LlmRuntime
   readonly tools: ToolRuntime
-  readonly maxParallel: number
+  readonly config: Config
 }
 
 /** One agent: what its users call, over the inbox that queues and the driver that runs. */
@@ -34,6 +38,8 @@ export class LoopAgent implements Agent {
   private readonly driver: Driver
   private unwind: (() => unknown) | undefined
   private disposing = false
+  /** How long what was cancelled is waited for, when the canceller does not say. */
+  private abandonAfterMs: number | undefined
   private readonly gone: Promise<void>
   private leave!: () => void
 
@@ -43,13 +49,14 @@ export class LoopAgent implements Agent {
     this.options = options
     this.session = session
     this.bus = bus
+    this.abandonAfterMs = parts.config.abandonAfterMs
     this.inbox = new Inbox(session)
     this.gone = new Promise((resolve) => (this.leave = resolve))
     const host = this.turnHost(parts)
     this.driver = new Driver({
       id,
       inbox: this.inbox,
-      runTurn: (signal) => runTurn(host, lastTurn(session) + 1, signal),
+      runTurn: (signal, patience) => runTurn(host, lastTurn(session) + 1, signal, patience),
       changed: (status) => this.emit('agent/status', { agent: this, status }),
     })
   }
@@ -72,23 +79,27 @@ export class LoopAgent implements Agent {
     this.send('next-step', message)
   }
 
-  cancel(cause: CancelCause = { kind: 'user' }, { keepInbox = false }: CancelOptions = {}): void {
+  cancel(cause: CancelCause = { kind: 'user' }, { keepInbox = false, abandonAfterMs = this.abandonAfterMs }: CancelOptions = {}): void {
     if (typeof cause?.kind !== 'string') {
       throw new HarnessError(`agent-loop: a cancel cause must be an object with a text \`kind\`, got ${show(cause)}`, 'BAD_CANCEL_CAUSE')
     }
+    checkBound(abandonAfterMs)
     const reason = snapshot(cause, 'cause')
     // In this order, so that what a listener sends meanwhile is neither dropped nor left lying.
     this.driver.rest()
     if (!keepInbox) this.contain(() => this.inbox.discard())
-    this.driver.abort(reason)
+    this.driver.abort(reason, abandonAfterMs)
   }
 
   whenIdle(): Promise<void> {
     return this.driver.whenIdle()
   }
 
-  dispose(): Promise<void> {
-    void this.unwind?.()
+  dispose({ abandonAfterMs = this.abandonAfterMs }: DisposeOptions = {}): Promise<void> {
+    checkBound(abandonAfterMs)
+    this.abandonAfterMs = abandonAfterMs
+    if (this.disposing) this.driver.abort(DISPOSED, abandonAfterMs)
+    else void this.unwind?.()
     return this.gone
   }
 
@@ -100,7 +111,7 @@ export class LoopAgent implements Agent {
   /** First part of the disposal: nothing more is accepted, what runs is cancelled and waited for. */
   async quiesce(): Promise<void> {
     this.disposing = true
-    this.cancel({ kind: 'disposed' })
+    this.cancel(DISPOSED)
     await this.whenIdle()
   }
 
@@ -116,14 +127,14 @@ export class LoopAgent implements Agent {
     emitContained(this.bus, carrierOf(this), name, [Object.freeze(event)])
   }
 
-  private turnHost({ session, bus, llm, tools, options, maxParallel }: AgentParts): TurnHost {
+  private turnHost({ session, bus, llm, tools, options, config }: AgentParts): TurnHost {
     return {
       agent: this,
       bus,
       llm,
       tools,
       session,
-      maxParallel,
+      maxParallel: config.maxParallelToolCalls,
       inbox: this.inbox,
       requests: new RequestBuilder(session, options),
       loggedIds: new Set(session.events.flatMap((event) => (event.type === 'user/message' ? [event.data.id] : []))),

@@ -1,16 +1,16 @@
-import { show } from '@loopguard/kit'
 import type { Bus } from '@loopguard/cordis-internals'
-import { hopIfDue } from '@loopguard/kit'
+import { hopIfDue, show, strayKey } from '@loopguard/kit'
 import type { LlmRuntime } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
+import { type GivingUpHost, tellGivenUp, untilOver } from './giving-up.ts'
 import { callModel, type ModelCallOutcome } from './model-call.ts'
 import type { StepPlace } from './place.ts'
 import type { RequestBuilder } from './request.ts'
 import type { Agent, RequestErrorDecision } from './types.ts'
 
 /** What asking the model needs of its agent. */
-export interface AskHost {
+export interface AskHost extends GivingUpHost {
   readonly agent: Agent
   readonly bus: Bus
   readonly session: Session
@@ -28,20 +28,29 @@ const NOT_ASKED: ModelCallOutcome = Object.freeze({ kind: 'interrupted', content
  */
 export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCallOutcome> {
   const { agent, bus, llm, requests, session, tools } = host
-  const { turn, step, signal } = place
+  const { turn, step, signal, patience } = place
   for (let attempt = 1; !signal.aborted; attempt++) {
     const request = requests.next(tools.schemas(agent), signal)
     if (signal.aborted) break
-    const outcome = await callModel(llm, request)
+    const outcome = await callModel(
+      request,
+      untilOver(llm.stream(request), patience, (afterMs, late) =>
+        tellGivenUp(host, place, `the model of provider "${request.provider}"`, afterMs, late),
+      ),
+    )
     if (outcome.kind !== 'failed') return outcome
     const { failure } = outcome
     const text = beginning(outcome.text)
     session.append('request/failed', { turn, step, attempt, failure, ...(text !== '' && { text }) })
-    const decision = await waterfall<RequestErrorDecision>(bus, carrierOf(agent), {
+    const deciding = waterfall<RequestErrorDecision>(bus, carrierOf(agent), {
       event: 'agent/request-error',
       args: [Object.freeze({ agent, turn, step, failure, signal })],
       center: () => undefined,
       check: complaint,
+    })
+    const decision = await patience.within(deciding, (afterMs) => {
+      tellGivenUp(host, place, 'a listener of agent/request-error', afterMs, deciding)
+      return undefined
     })
     if (decision === undefined && !signal.aborted) return outcome
     const hop = hopIfDue()
@@ -51,8 +60,10 @@ export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCa
 }
 
 function complaint(value: unknown): string | undefined {
-  if (value === undefined || (value as { readonly kind?: unknown } | null)?.kind === 'retry') return undefined
-  return `returned ${show(value)}, not { kind: 'retry' } or undefined`
+  if (value === undefined) return undefined
+  if ((value as { readonly kind?: unknown } | null)?.kind !== 'retry') return `returned ${show(value)}, not { kind: 'retry' } or undefined`
+  const stray = strayKey(value as object, ['kind'])
+  return stray === undefined ? undefined : `gave a retry that ${stray}`
 }
 
 const MAX_LOGGED_TEXT = 2_000

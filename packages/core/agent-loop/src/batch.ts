@@ -1,12 +1,13 @@
 import { createToolResultMessage, type MessageId, text, type ToolCallBlock, type UserMessage } from '@loopguard/llm'
 import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, type Session } from '@loopguard/session'
-import type { ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
+import type { PreparedCall, ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
 import { parseArguments } from './arguments.ts'
+import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
 import type { StepPlace } from './place.ts'
 import type { Agent } from './types.ts'
 
 /** What a batch needs of its surroundings. */
-export interface BatchHost {
+export interface BatchHost extends GivingUpHost {
   readonly agent: Agent
   readonly tools: ToolRuntime
   readonly session: Session
@@ -77,7 +78,11 @@ class Batch {
         await prepared.finish()
         throw error
       }
-      const body = prepared.dispatch().finally(() => this.bodies.delete(body))
+      const forget = this.place.patience.whenOver((afterMs) => this.giveUp(call, prepared, afterMs))
+      const body = prepared.dispatch().finally(() => {
+        forget()
+        this.bodies.delete(body)
+      })
       this.bodies.add(body)
       this.finished = this.finish(call, this.finished, body, () => prepared.finish())
       if (exclusive) await this.finished
@@ -121,6 +126,11 @@ class Batch {
     } catch (error) {
       this.fail(error)
     }
+  }
+
+  private giveUp({ id, name }: ToolCallBlock, prepared: PreparedCall, afterMs: number): void {
+    const late = prepared.abandon()
+    if (late !== undefined) tellGivenUp(this.host, this.place, `the tool "${name}" (call "${id}")`, afterMs, late)
   }
 
   private logCall(call: ToolCallBlock): void {

@@ -15,6 +15,11 @@ export interface AgentRow {
 export interface Config {
   /** How many bodies of concurrency-safe calls of one step may overlap, an integer >= 1. Default 10. */
   readonly maxParallelToolCalls: number
+  /**
+   * How long a tool or a model that does not stop when it is cancelled is waited for before it is given up on, in milliseconds. Default:
+   * for ever. `cancel` and `dispose` may say otherwise.
+   */
+  readonly abandonAfterMs?: number
   /** Default none. */
   readonly agents: readonly AgentRow[]
 }
@@ -28,18 +33,23 @@ const row: z<Partial<AgentRow>, AgentRow> = strictConfig(
     provider: z.string().required(),
     model: z.string().required(),
     system: z.string(),
-    maxTokens: z.natural().min(1),
+    maxTokens: z.natural().min(1).max(Number.MAX_SAFE_INTEGER),
     prompt: z.string(),
   }) as z<Partial<AgentRow>, AgentRow>,
   ROW_KEYS,
 )
 
 const loop = z.object({
-  maxParallelToolCalls: z.natural().min(1).default(10),
+  maxParallelToolCalls: z.natural().min(1).max(Number.MAX_SAFE_INTEGER).default(10),
+  abandonAfterMs: z.number().min(1).max(2_147_483_647),
   agents: z.array(row).default([]),
 }) as unknown as z<Partial<Config>, Config>
 
-export const Config: z<Partial<Config>, Config> = strictConfig('agent-loop', strictRows(loop), ['maxParallelToolCalls', 'agents'])
+export const Config: z<Partial<Config>, Config> = strictConfig('agent-loop', strictRows(loop), [
+  'maxParallelToolCalls',
+  'abandonAfterMs',
+  'agents',
+])
 
 interface Outcome {
   readonly issues?: readonly { readonly message: string; readonly path?: readonly PropertyKey[] }[]

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { CancelCause } from '@loopguard/session'
 import { HarnessError } from '@loopguard/kit'
 import type { Inbox } from './inbox.ts'
+import { Patience } from './patience.ts'
 import type { AgentStatus } from './types.ts'
 
 /** What a driver needs of its agent. None of it may throw or reject. */
@@ -9,7 +10,7 @@ export interface DriverHost {
   readonly id: string
   readonly inbox: Inbox
   /** Runs one turn. `stop` says that the next one must wait for a message that is sent from then on. */
-  runTurn(signal: AbortSignal): Promise<'go' | 'stop'>
+  runTurn(signal: AbortSignal, patience: Patience): Promise<'go' | 'stop'>
   /** Told of every change of status, one after the other, also when telling of one leads to the next. */
   changed(status: AgentStatus): void
 }
@@ -21,6 +22,7 @@ export interface DriverHost {
 export class Driver {
   private readonly host: DriverHost
   private controller = new AbortController()
+  private patience = new Patience()
   private abortCause: CancelCause | undefined
   /** A message has asked for work since the last claim, or since the driver was told to stop. */
   private due = false
@@ -55,9 +57,14 @@ export class Driver {
     this.due = false
   }
 
-  /** Aborts what runs; the first cause stays. Who is due then gets a turn once that has converged. */
-  abort(cause: CancelCause): void {
-    if (this.activity === undefined || this.controller.signal.aborted) return
+  /**
+   * Aborts what runs; the first cause stays. Who is due then gets a turn once that has converged, or once it has been waited for as
+   * long as `abandonAfterMs` says.
+   */
+  abort(cause: CancelCause, abandonAfterMs: number | undefined): void {
+    if (this.activity === undefined) return
+    this.patience.limit(abandonAfterMs)
+    if (this.controller.signal.aborted) return
     this.abortCause = cause
     this.controller.abort(new HarnessError(`agent "${this.host.id}" was cancelled (${cause.kind})`, 'CANCELLED', { cause }))
   }
@@ -71,10 +78,12 @@ export class Driver {
     // What the sender does in the same breath (more messages, a cancel) belongs before the first turn.
     await Promise.resolve()
     for (;;) {
-      const { signal } = this.controller
+      const { patience, controller } = this
+      const { signal } = controller
       let stopped = false
-      if (!signal.aborted && inbox.hasPending) stopped = (await this.host.runTurn(signal)) === 'stop'
+      if (!signal.aborted && inbox.hasPending) stopped = (await this.host.runTurn(signal, patience)) === 'stop'
       else if (!signal.aborted) this.due = false
+      patience.end()
       if (!this.due && (stopped || signal.aborted || inbox.nextTurn.length === 0)) break
       this.renew()
     }
@@ -87,6 +96,7 @@ export class Driver {
     this.controller = new AbortController()
     // Of each body that overlaps, a listener or several: that is no leak.
     setMaxListeners(0, this.controller.signal)
+    this.patience = new Patience()
     this.abortCause = undefined
   }
 

@@ -5,6 +5,7 @@ import type { LlmRuntime, SessionId } from '@loopguard/llm'
 import type { Session, SessionStore } from '@loopguard/session'
 import { agentOf, scopeTo, type ToolRuntime } from '@loopguard/tools'
 import { LoopAgent } from './agent.ts'
+import type { Config } from './config.ts'
 import { quietly } from './closing.ts'
 import { checkOptions } from './options.ts'
 import type { Agent, AgentOptions } from './types.ts'
@@ -17,15 +18,15 @@ export class Fleet {
   private readonly llm: LlmRuntime
   private readonly tools: ToolRuntime
   private readonly sessions: SessionStore
-  private readonly maxParallel: number
+  private readonly config: Config
 
-  constructor(ctx: Context, maxParallel: number) {
+  constructor(ctx: Context, config: Config) {
     this.ctx = ctx
     this.bus = busOf(ctx)
     this.llm = plain(ctx.llm)
     this.tools = plain(ctx.tools)
     this.sessions = plain(ctx.sessions)
-    this.maxParallel = maxParallel
+    this.config = config
   }
 
   /** @throws HarnessError `AGENT_EXISTS`, `BAD_AGENT`, or what the store throws; then nothing is left of the attempt. */
@@ -74,10 +75,10 @@ export class Fleet {
   }
 
   private build(id: SessionId, options: AgentOptions, session: Session, released: () => void): LoopAgent {
-    const { bus, llm, tools, maxParallel } = this
+    const { bus, llm, tools, config } = this
     session.adopt()
     try {
-      const agent = new LoopAgent({ id, options, session, bus, llm, tools, maxParallel })
+      const agent = new LoopAgent({ id, options, session, bus, llm, tools, config })
       this.own(agent, released)
       return agent
     } catch (error) {

@@ -28,7 +28,7 @@ export class AgentLoop extends Service {
 
   constructor(ctx: Context, config: Config) {
     super(ctx, 'agentLoop')
-    this.fleet = new Fleet(ctx, config.maxParallelToolCalls)
+    this.fleet = new Fleet(ctx, config)
     // Cordis awaits this method of the instance before the service counts as active.
     Object.defineProperty(this, Service.init, { value: () => this.start(config.agents) })
   }

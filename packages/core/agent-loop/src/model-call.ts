@@ -6,7 +6,7 @@ import {
   type ContentBlock,
   type LlmFailure,
   type LlmRequest,
-  type LlmRuntime,
+  type StreamChunk,
   type TokenUsage,
 } from '@loopguard/llm'
 
@@ -21,11 +21,11 @@ export type ModelCallOutcome =
       readonly text: string
     }
 
-/** Runs one model call to its finish. Never rejects. A message that was cut loses its tool calls, an interrupted one too. */
-export async function callModel(llm: LlmRuntime, request: LlmRequest): Promise<ModelCallOutcome> {
+/** Reads the stream of one model call to its finish. Never rejects. A message that was cut loses its tool calls, an interrupted one too. */
+export async function callModel(request: LlmRequest, stream: AsyncIterable<StreamChunk>): Promise<ModelCallOutcome> {
   const assembler = new StreamAssembler()
   try {
-    for await (const chunk of llm.stream(request)) assembler.push(chunk)
+    for await (const chunk of stream) assembler.push(chunk)
     return outcomeOf(request, assembler)
   } catch (thrown) {
     return ended(request, assembler, failureOf(thrown, 'BAD_STREAM'))

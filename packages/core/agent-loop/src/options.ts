@@ -10,7 +10,7 @@ export function checkOptions(id: unknown, options: unknown): void {
     if (typeof value !== 'string' || value.trim() === '') throw bad(`\`${name}\``, 'non-blank text', value)
   }
   if (system !== undefined && typeof system !== 'string') throw bad('`system`', 'text or left out', system)
-  if (maxTokens !== undefined && !(Number.isInteger(maxTokens) && (maxTokens as number) >= 1)) {
-    throw bad('`maxTokens`', 'an integer >= 1 or left out', maxTokens)
+  if (maxTokens !== undefined && !(Number.isSafeInteger(maxTokens) && (maxTokens as number) >= 1)) {
+    throw bad('`maxTokens`', 'an integer from 1 to 9007199254740991 or left out', maxTokens)
   }
 }

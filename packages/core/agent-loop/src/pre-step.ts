@@ -1,16 +1,19 @@
 import type { Bus } from '@loopguard/cordis-internals'
-import { messageOf, show } from '@loopguard/kit'
+import { messageOf, show, strayKey } from '@loopguard/kit'
 import type { MessageId, UserMessage } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, waterfall } from '@loopguard/tools'
 import { closing, quietly } from './closing.ts'
+import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
 import type { Inbox } from './inbox.ts'
 import { userMessageOf } from './message.ts'
 import type { StepPlace } from './place.ts'
 import type { Agent, PreStepDecision } from './types.ts'
 
+const REJECT: PreStepDecision = Object.freeze({ kind: 'reject' })
+
 /** What the door of a step needs of its agent. */
-export interface PreStepHost {
+export interface PreStepHost extends GivingUpHost {
   readonly agent: Agent
   readonly bus: Bus
   readonly session: Session
@@ -22,21 +25,30 @@ export interface PreStepHost {
 }
 
 /**
- * Claims from the inbox and asks `agent/pre-step`. Returns the messages that enter, or why there is no step.
+ * Claims from the inbox and asks `agent/pre-step`. Returns the messages that enter, or why there is no step: a model that is owed no
+ * results of tools is not asked with nothing.
  * @throws what a listener throws; the claim is gone then, as after a rejection.
  */
-export async function preStep(host: PreStepHost, place: StepPlace): Promise<readonly UserMessage[] | 'rejected' | 'aborted'> {
+export async function preStep(
+  host: PreStepHost,
+  place: StepPlace,
+  owesResults: boolean,
+): Promise<readonly UserMessage[] | 'rejected' | 'aborted' | 'nothing'> {
   const { agent, bus, inbox } = host
-  const { turn, step, signal } = place
+  const { turn, step, signal, patience } = place
   if (signal.aborted) return 'aborted'
   const messages = Object.freeze(host.claim(step === 1))
   let entering: readonly UserMessage[] | undefined
   try {
-    const decision = await waterfall<PreStepDecision>(bus, carrierOf(agent), {
+    const deciding = waterfall<PreStepDecision>(bus, carrierOf(agent), {
       event: 'agent/pre-step',
       args: [Object.freeze({ agent, messages, turn, step, signal })],
       center: () => ({ kind: 'enter', messages }),
       check: complaint,
+    })
+    const decision = await patience.within(deciding, (afterMs) => {
+      tellGivenUp(host, place, 'a listener of agent/pre-step', afterMs, deciding)
+      return REJECT
     })
     if (decision.kind === 'enter') entering = userMessagesOf(decision.messages)
   } catch (error) {
@@ -49,9 +61,9 @@ export async function preStep(host: PreStepHost, place: StepPlace): Promise<read
     inbox.returnClaim()
     return 'aborted'
   }
-  if (entering !== undefined) return entering
+  if (entering !== undefined && (entering.length > 0 || owesResults)) return entering
   inbox.commitClaim()
-  return 'rejected'
+  return entering === undefined ? 'rejected' : 'nothing'
 }
 
 /** Opens the step. From here on the claim belongs to it. @throws what the append throws; then the claim waits again. */
@@ -85,6 +97,8 @@ function complaint(value: unknown): string | undefined {
     const seen = kind === undefined ? show(value) : `the kind ${show(kind)}`
     return `returned ${seen}, not { kind: 'enter', messages } or { kind: 'reject' }`
   }
+  const stray = strayKey(Object(value) as object, ['kind', 'messages'])
+  if (stray !== undefined) return `gave an enter that ${stray}`
   try {
     userMessagesOf(messages)
     return undefined

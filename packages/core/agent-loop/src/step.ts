@@ -13,6 +13,8 @@ export type StepHost = PreStepHost & AskHost & BatchHost
 export type StepOutcome =
   | { readonly kind: 'rejected' }
   | { readonly kind: 'aborted' }
+  /** Nothing entered, and the model was owed nothing: it was not asked. */
+  | { readonly kind: 'nothing' }
   | { readonly kind: 'failed'; readonly failure: LlmFailure }
   | {
       readonly kind: 'done'
@@ -26,11 +28,11 @@ export type StepOutcome =
  * One step: pre-step, one model call, and the batch of tool calls that it asked for.
  * @throws what a listener of `agent/pre-step` or `agent/request-error` throws, or an append; the claim and the step are closed then too.
  */
-export async function runStep(host: StepHost, place: StepPlace): Promise<StepOutcome> {
+export async function runStep(host: StepHost, place: StepPlace, owesResults: boolean): Promise<StepOutcome> {
   const hop = hopIfDue()
   if (hop !== undefined) await hop
-  const entering = await preStep(host, place)
-  if (entering === 'rejected' || entering === 'aborted') return { kind: entering }
+  const entering = await preStep(host, place, owesResults)
+  if (typeof entering === 'string') return { kind: entering }
   openStep(host, place)
   return closingLater(
     async () => {

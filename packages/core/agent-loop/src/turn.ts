@@ -2,10 +2,13 @@ import { codeOf } from '@loopguard/kit'
 import { failureOf, type LlmFailure } from '@loopguard/llm'
 import type { TurnEndReason } from '@loopguard/session'
 import { carrierOf, layersOf } from '@loopguard/tools'
+import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
+import type { Patience } from './patience.ts'
+import type { StepPlace } from './place.ts'
 import { runStep, type StepHost } from './step.ts'
 
 /** What a turn needs of its agent. */
-export interface TurnHost extends StepHost {
+export interface TurnHost extends StepHost, GivingUpHost {
   /** The cause to log when `signal` has aborted. */
   abortReason(): TurnEndReason
   /** Told of what ended the turn with `error`, before `turn/end`, and of what the log refused. */
@@ -14,28 +17,32 @@ export interface TurnHost extends StepHost {
   stopping(): void
 }
 
+const COMPLETED: TurnEndReason = Object.freeze({ kind: 'completed' })
+
 /**
  * One turn: steps until one ends it. Never rejects: whatever fails ends the turn with `error`, as far as the log takes it.
  * `stop` says that the driver must not start the next turn by itself.
  */
-export async function runTurn(host: TurnHost, turn: number, signal: AbortSignal): Promise<'go' | 'stop'> {
-  return new Turn(host, turn, signal).run()
+export async function runTurn(host: TurnHost, turn: number, signal: AbortSignal, patience: Patience): Promise<'go' | 'stop'> {
+  return new Turn(host, turn, signal, patience).run()
 }
 
 class Turn {
   private readonly host: TurnHost
   private readonly turn: number
   private readonly signal: AbortSignal
+  private readonly patience: Patience
   private step = 0
   private opened = false
   /** Some step was cut by the token limit. */
   private cut = false
   private reported: { readonly error: unknown } | undefined
 
-  constructor(host: TurnHost, turn: number, signal: AbortSignal) {
+  constructor(host: TurnHost, turn: number, signal: AbortSignal, patience: Patience) {
     this.host = host
     this.turn = turn
     this.signal = signal
+    this.patience = patience
   }
 
   async run(): Promise<'go' | 'stop'> {
@@ -49,19 +56,39 @@ class Turn {
   }
 
   private async steps(): Promise<TurnEndReason> {
-    const { host, turn, signal } = this
+    const { host, signal } = this
+    let owesResults = false
+    let asked = false
     for (;;) {
-      this.step++
-      const outcome = await runStep(host, { turn, step: this.step, signal })
+      const outcome = await runStep(host, this.next(), owesResults)
       if (outcome.kind === 'rejected') return this.blocked()
       if (outcome.kind === 'aborted') return host.abortReason()
       if (outcome.kind === 'failed') return this.errorReason(outcome.failure, outcome.failure)
-      this.cut ||= outcome.cut
-      if (!outcome.wantsToEnd || host.inbox.nextStep.length > 0) continue
-      await askStopping(host, turn, signal)
+      if (outcome.kind === 'nothing') {
+        this.step--
+        // What was sent meanwhile has a turn of its own when this one has done nothing, and so has nothing to go on with.
+        if (this.step === 0) return COMPLETED
+      } else {
+        this.cut ||= outcome.cut
+        owesResults = !outcome.wantsToEnd
+        asked = false
+      }
+      if (owesResults || host.inbox.nextStep.length > 0) continue
+      if (!asked) await askStopping(host, this.place())
+      asked = true
       if (signal.aborted) return host.abortReason()
-      if (host.inbox.nextStep.length === 0) return { kind: this.cut ? 'max-tokens' : 'completed' }
+      if (host.inbox.nextStep.length === 0) return this.cut ? { kind: 'max-tokens' } : COMPLETED
     }
+  }
+
+  private next(): StepPlace {
+    this.step++
+    return this.place()
+  }
+
+  private place(): StepPlace {
+    const { turn, step, signal, patience } = this
+    return { turn, step, signal, patience }
   }
 
   private end(reason: TurnEndReason): 'go' | 'stop' {
@@ -100,13 +127,18 @@ class Turn {
 }
 
 /** Every listener runs, in order, whatever those before it returned or threw. @throws what the first of them threw */
-async function askStopping({ agent, bus }: TurnHost, turn: number, signal: AbortSignal): Promise<void> {
+async function askStopping(host: TurnHost, place: StepPlace): Promise<void> {
+  const { agent, bus } = host
+  const { turn, signal, patience } = place
   const event = Object.freeze({ agent, turn, signal })
   const { listeners } = layersOf(bus, carrierOf(agent), 'agent/turn-stopping', [event])
   const failures: unknown[] = []
   for (const listener of listeners) {
     try {
-      await listener(event)
+      const heard = Promise.resolve(listener(event))
+      const gaveUp = (afterMs: number): void => tellGivenUp(host, place, 'a listener of agent/turn-stopping', afterMs, heard)
+      await patience.within(heard, gaveUp)
+      if (patience.isOver) return
     } catch (thrown) {
       failures.push(thrown)
     }

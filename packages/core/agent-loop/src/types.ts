@@ -25,7 +25,14 @@ export interface InboxView {
 export interface CancelOptions {
   /** Keeps what is queued for the next wake. Default `false`: it is discarded. */
   readonly keepInbox?: boolean
+  /**
+   * Gives up, so many milliseconds from now, on a tool or a model that has not stopped by then: the turn ends without it, and it may
+   * still be working. Default: as the loop is configured, which by default waits for ever; so does `Infinity`.
+   */
+  readonly abandonAfterMs?: number
 }
+
+export type DisposeOptions = Pick<CancelOptions, 'abandonAfterMs'>
 
 /** One agent: a session, an inbox, and a driver that runs turns while there is something to do. */
 export interface Agent extends ToolAgent {
@@ -43,12 +50,18 @@ export interface Agent extends ToolAgent {
   steer(message: UserMessage): void
   /** Queues a message for the next step; does not wake. @throws HarnessError `AGENT_DISPOSED` */
   inject(message: UserMessage): void
-  /** Aborts the current activity, if there is one, and clears the inbox unless asked to keep it. Default cause `{kind: 'user'}`. */
+  /**
+   * Aborts the current activity, if there is one, and clears the inbox unless asked to keep it. Default cause `{kind: 'user'}`. Again, it
+   * may bound the wait for what was cancelled before. @throws HarnessError `BAD_CANCEL_CAUSE`, `BAD_ABANDON_AFTER`
+   */
   cancel(cause?: CancelCause, options?: CancelOptions): void
-  /** Settles when no turn runs and none is due; follows work that starts meanwhile. Never rejects. */
+  /**
+   * Settles when no turn runs and none is due; follows work that starts meanwhile. Never rejects. What was given up on may still be
+   * working then.
+   */
   whenIdle(): Promise<void>
-  /** Cancels with `{kind: 'disposed'}`, waits for quiescence, unwinds `ctx`, closes the session. Idempotent. */
-  dispose(): Promise<void>
+  /** Cancels with `{kind: 'disposed'}`, waits until nothing runs, unwinds `ctx`, closes the session. Idempotent. */
+  dispose(options?: DisposeOptions): Promise<void>
 }
 
 export interface PreStepEvent {

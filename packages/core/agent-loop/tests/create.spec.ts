@@ -69,7 +69,14 @@ describe('what create refuses', () => {
     ['no provider', 'a', { model: 'm' }, 'BAD_AGENT', '`provider` must be non-blank text, got undefined'],
     ['a blank model', 'a', { provider: 'p', model: '' }, 'BAD_AGENT', '`model` must be non-blank text, got ""'],
     ['a system that is no text', 'a', { ...options, system: 5 }, 'BAD_AGENT', '`system` must be text or left out, got 5'],
-    ['no tokens', 'a', { ...options, maxTokens: 0 }, 'BAD_AGENT', '`maxTokens` must be an integer >= 1 or left out, got 0'],
+    [
+      'no tokens',
+      'a',
+      { ...options, maxTokens: 0 },
+      'BAD_AGENT',
+      '`maxTokens` must be an integer from 1 to 9007199254740991 or left out, got 0',
+    ],
+    ['more tokens than can be counted', 'a', { ...options, maxTokens: 2 ** 53 }, 'BAD_AGENT', 'got 9007199254740992'],
     ['half a token', 'a', { ...options, maxTokens: 0.5 }, 'BAD_AGENT', '0.5'],
   ])('%s, and nothing is left of the attempt', async (_what, id, given, code, message) => {
     await using harness = await createHarness()

@@ -48,14 +48,17 @@ describe('a loop without I/O lets a timer cancel it', () => {
     expect(await cancelled(harness.agent())).toBe('end 1 aborted by user')
   })
 
-  it('between the attempts of a listener that retries for ever', async () => {
-    const fails = (): never => {
+  it('between the attempts of a listener that retries for ever, and the model is not asked once more', async () => {
+    const asked: boolean[] = []
+    const fails = ({ signal }: { readonly signal: AbortSignal }): never => {
+      asked.push(signal.aborted)
       busy()
       throw new LlmError('busy', 'BUSY')
     }
     await using harness = await createHarness({ script: [...Array.from({ length: ROUNDS }, () => fails), { text: 'done' }] })
     harness.ctx.on('agent/request-error', async () => ({ kind: 'retry' }))
     expect(await cancelled(harness.agent())).toBe('end 1 aborted by user')
+    expect(asked).not.toContain(true)
   })
 
   it('between the calls of one message, also those that are denied', async () => {

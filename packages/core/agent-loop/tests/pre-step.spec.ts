@@ -59,22 +59,6 @@ describe('agent/pre-step', () => {
     expect(harness.model.requests[0]?.messages.map(words)).toEqual(['first', 'open', 'hi'])
   })
 
-  it('may let nothing in; the step runs', async () => {
-    await using harness = await createHarness({ script: [{ text: 'ok' }] })
-    const agent = harness.agent()
-    harness.ctx.on('agent/pre-step', async () => ({ kind: 'enter', messages: [] }))
-    await harness.say(agent, 'hi')
-    expect(story(agent.session)).toEqual([
-      'queued next-turn: hi',
-      'turn 1',
-      'step 1.1',
-      'claimed: hi',
-      'model ok',
-      'end 1.1',
-      'end 1 completed',
-    ])
-  })
-
   it('a message that is changed after the decision enters as it was', async () => {
     await using harness = await createHarness({ script: [{ text: 'ok' }] })
     const agent = harness.agent()

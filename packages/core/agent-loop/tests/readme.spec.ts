@@ -35,7 +35,7 @@ it('the table of errors holds every code that the sources give', async () => {
 
 it('the table of the config holds every key', async () => {
   const config = readme.slice(readme.indexOf('## Config'), readme.indexOf('## Errors'))
-  expect([...config.matchAll(/^\| `(\w+)` /gm)].map(([, key]) => key)).toEqual(['maxParallelToolCalls', 'agents'])
+  expect([...config.matchAll(/^\| `(\w+)` /gm)].map(([, key]) => key)).toEqual(['maxParallelToolCalls', 'abandonAfterMs', 'agents'])
 })
 
 describe('the samples', () => {

@@ -1,4 +1,4 @@
-import { withExtras } from './results.ts'
+import { aborted, abortedBeforeDispatch, withExtras } from './results.ts'
 import { mergeContexts, NO_CONTEXTS, Sink } from './sink.ts'
 import type { ToolExecutionResult } from './types.ts'
 
@@ -6,9 +6,11 @@ import type { ToolExecutionResult } from './types.ts'
 export class Attempts {
   private readonly sinks: Sink[] = []
   private readonly results = new Set<unknown>()
+  private closed = false
 
   /** Runs one, which must not reject. */
   async run(dispatch: (sink: Sink) => Promise<ToolExecutionResult>): Promise<ToolExecutionResult> {
+    if (this.closed) return abortedBeforeDispatch()
     const sink = new Sink()
     this.sinks.push(sink)
     const result = await dispatch(sink)
@@ -16,9 +18,21 @@ export class Attempts {
     return result
   }
 
+  /** Starts no more, and takes no more from the one that runs. */
+  close(): void {
+    this.closed = true
+    if (this.last !== undefined) this.last.open = false
+  }
+
   /** Whether this is the very result of one of them, and so well-formed and frozen. */
   made(result: unknown): result is ToolExecutionResult {
     return this.results.has(result)
+  }
+
+  /** What a success comes to when the caller has aborted meanwhile. What a wrapper added to it is kept. */
+  aborted({ additionalContexts = NO_CONTEXTS }: ToolExecutionResult): ToolExecutionResult {
+    const failure = this.sinks.some(({ ran }) => ran) ? aborted() : abortedBeforeDispatch()
+    return withExtras(failure, additionalContexts, false)
   }
 
   get last(): Sink | undefined {

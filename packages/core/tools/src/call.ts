@@ -1,16 +1,16 @@
 import { emitContained } from '@loopguard/cordis-internals'
-import { codeOf, HarnessError, messageOf, snapshot, show } from '@loopguard/kit'
+import { messageOf, show } from '@loopguard/kit'
 import { Attempts } from './attempts.ts'
 import { isRecord } from './content.ts'
 import { dispatchOnce } from './dispatch.ts'
-import { Execution, restoreSignal, setOpen } from './execution.ts'
+import { closeSignal, Execution, restoreSignal, setOpen } from './execution.ts'
 import { judge } from './gate.ts'
 import type { Host } from './host.ts'
+import { argumentsOf, assertCall } from './input.ts'
 import { type Layers, layersOf, onion } from './onion.ts'
 import { review } from './post.ts'
-import { aborted, abortedBeforeDispatch, invalidArguments, resultOf, thrownFailure, withExtras } from './results.ts'
+import { abortedBeforeDispatch, givenUp, invalidArguments, resultOf, thrownFailure, withExtras } from './results.ts'
 import { carrierOf } from './scope.ts'
-import { isAbortSignal } from './signals.ts'
 import { mergeContexts, NO_CONTEXTS, Sink } from './sink.ts'
 import type { ToolExecutionInput, ToolExecutionResult } from './types.ts'
 
@@ -29,6 +29,9 @@ export class Call {
   private outcome: ToolExecutionResult | undefined
   private unreviewed = false
   private dispatching: Promise<void> | undefined
+  /** Settles `dispatching` for who waits for a call that is given up on. */
+  private release: (() => void) | undefined
+  private late: Promise<ToolExecutionResult> | undefined
   private finishing: Promise<ToolExecutionResult> | undefined
 
   /** @throws HarnessError `BAD_CALL` for what is no call at all: that is a fault of the caller's code, not of the call. */
@@ -70,7 +73,21 @@ export class Call {
   }
 
   dispatch(): Promise<void> {
-    return (this.dispatching ??= this.runDispatch())
+    return (this.dispatching ??= new Promise((resolve) => {
+      this.release = resolve
+      void this.runDispatch().then(resolve)
+    }))
+  }
+
+  abandon(): Promise<ToolExecutionResult> | undefined {
+    const { late } = this
+    if (late === undefined || this.outcome !== undefined) return undefined
+    for (const call of this.host.live) if (call.exec.parent === this.exec.token) void call.abandon()
+    this.attempts.close()
+    closeSignal(this.exec)
+    this.outcome = this.attempts.settle(givenUp(), false)
+    this.release?.()
+    return late
   }
 
   /** Waits for a dispatch that runs. A call that was never dispatched counts as aborted. */
@@ -80,7 +97,13 @@ export class Call {
 
   private async runDispatch(): Promise<void> {
     if (this.outcome !== undefined || this.finishing !== undefined) return
-    this.outcome = this.caller.aborted ? abortedBeforeDispatch() : await this.executeStage()
+    if (this.caller.aborted) {
+      this.outcome = abortedBeforeDispatch()
+      return
+    }
+    this.late = this.executeStage()
+    const result = await this.late
+    this.outcome ??= result
   }
 
   private async executeStage(): Promise<ToolExecutionResult> {
@@ -92,7 +115,7 @@ export class Call {
       if (layers.listeners.length === 0) return await attempts.run((sink) => dispatchOnce(host, exec, caller, sink))
       setOpen(exec, true)
       result = await this.around(args, layers)
-      if (!result.isError && caller.aborted) result = aborted()
+      if (!result.isError && caller.aborted) result = attempts.aborted(result)
     } catch (thrown) {
       result = thrownFailure(thrown, caller)
     } finally {
@@ -154,31 +177,4 @@ function complaint(value: unknown): string | undefined {
   } catch (thrown) {
     return `gave a result that cannot be used: ${messageOf(thrown)}`
   }
-}
-
-function argumentsOf(value: unknown): { readonly args: unknown; readonly notJson: string | undefined } {
-  try {
-    return { args: snapshot(value, 'arguments'), notJson: undefined }
-  } catch (thrown) {
-    const why = codeOf(thrown) === 'NOT_JSON' ? messageOf(thrown) : `arguments cannot be read: ${messageOf(thrown)}`
-    return { args: undefined, notJson: why }
-  }
-}
-
-function assertCall(input: ToolExecutionInput): void {
-  if (!isRecord(input)) throw new HarnessError(`tools: a call must be an object, got ${show(input)}`, 'BAD_CALL')
-  const { callId, name, signal, agent, parent } = input as ToolExecutionInput
-  const fault =
-    typeof name !== 'string'
-      ? `\`name\` must be text, got ${show(name)}`
-      : typeof callId !== 'string'
-        ? `\`callId\` must be text, got ${show(callId)}`
-        : !isAbortSignal(signal)
-          ? `\`signal\` must be an AbortSignal, got ${show(signal)}`
-          : agent !== undefined && (typeof agent !== 'object' || agent === null)
-            ? `\`agent\` must be an agent, got ${show(agent)}`
-            : parent !== undefined && typeof parent !== 'symbol'
-              ? `\`parent\` must be the token of the enclosing call, got ${show(parent)}`
-              : undefined
-  if (fault !== undefined) throw new HarnessError(`tools: a call's ${fault}`, 'BAD_CALL')
 }

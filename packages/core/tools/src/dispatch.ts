@@ -40,6 +40,7 @@ function refusal(tool: RegisteredTool | undefined, exec: ToolExecution, caller: 
 
 /** With a signal that follows the caller's, whatever a wrapper has put in its place. The body is awaited until it settles. */
 async function bodyResult(tool: RegisteredTool, exec: ToolExecution, caller: AbortSignal, sink: Sink): Promise<ToolExecutionResult> {
+  sink.ran = true
   const fuse = exec.signal === caller ? undefined : new Fuse(caller, exec.signal)
   try {
     const result = outputResult(exec.name, await tool.run(exec.arguments, runContext(exec, fuse, sink)))

@@ -4,6 +4,8 @@ import type { ToolAgent, ToolDispatchExecution, ToolExecutionInput, ToolExecutio
 
 /** While open, the signal of an execution can be assigned. Closing puts the caller's own back. */
 let setOpen: (exec: Execution, open: boolean) => void
+/** From now on the signal is the caller's: what is assigned is dropped, since nothing listens to it any more. */
+let closeSignal: (exec: Execution) => void
 /** Puts back a signal that was read from the execution before; does nothing while closed. */
 let restoreSignal: (exec: Execution, signal: AbortSignal) => void
 
@@ -21,6 +23,7 @@ class Execution implements ToolDispatchExecution {
   readonly #caller: AbortSignal
   #signal: AbortSignal
   #open = false
+  #closed = false
 
   /** `args` must be deep-frozen already, or `undefined` for what was no JSON. */
   constructor({ callId, name, agent, parent, signal }: ToolExecutionInput, args: unknown) {
@@ -39,6 +42,7 @@ class Execution implements ToolDispatchExecution {
   }
 
   set signal(signal: AbortSignal) {
+    if (this.#closed) return
     if (!this.#open) {
       throw new HarnessError('exec.signal can be replaced by tools/execute listeners only, while that stage runs', 'SIGNAL_READ_ONLY')
     }
@@ -52,11 +56,15 @@ class Execution implements ToolDispatchExecution {
       exec.#open = open
       exec.#signal = exec.#caller
     }
+    closeSignal = (exec) => {
+      exec.#closed = true
+      exec.#signal = exec.#caller
+    }
     restoreSignal = (exec, signal) => {
-      if (exec.#open) exec.#signal = signal
+      if (exec.#open && !exec.#closed) exec.#signal = signal
     }
     Object.freeze(this.prototype)
   }
 }
 
-export { Execution, restoreSignal, setOpen }
+export { closeSignal, Execution, restoreSignal, setOpen }

@@ -1,4 +1,4 @@
-import { codeOf, messageOf, show } from '@loopguard/kit'
+import { codeOf, messageOf, show, strayKey } from '@loopguard/kit'
 import { askApproval } from './approval.ts'
 import type { Host } from './host.ts'
 import { layersOf, onion } from './onion.ts'
@@ -52,7 +52,9 @@ function obey(
 function noDecision(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return `returned ${show(value)}, not a decision`
   const { kind } = value as { readonly kind?: unknown }
-  return kind === 'allow' || kind === 'deny' || kind === 'ask' ? undefined : `answered with the kind ${show(kind)}, not allow, deny or ask`
+  if (kind !== 'allow' && kind !== 'deny' && kind !== 'ask') return `answered with the kind ${show(kind)}, not allow, deny or ask`
+  const stray = strayKey(value, ['kind', 'reason'])
+  return stray === undefined ? undefined : `gave a decision that ${stray}`
 }
 
 /** In order; the first that does not let the call pass denies it, and nothing later is asked. */

@@ -1,4 +1,4 @@
-import { HarnessError, messageOf, show } from '@loopguard/kit'
+import { HarnessError, messageOf, show, strayKey } from '@loopguard/kit'
 import type { ContentBlock, UserMessage } from '@loopguard/llm'
 import { contentOf, contextsOf, isRecord } from './content.ts'
 import type { Host } from './host.ts'
@@ -55,6 +55,8 @@ function decisionOf(value: PostToolDecision): Decision {
   if (value === ACCEPT) return { contexts: NO_CONTEXTS }
   const { kind, content, feedback, additionalContexts } = value as unknown as Readonly<Record<string, unknown>>
   if (kind !== 'accept' && kind !== 'block') throw new HarnessError(`its kind is ${show(kind)}, not accept or block`, 'BAD_ANSWER')
+  const stray = strayKey(value, ['kind', kind === 'accept' ? 'content' : 'feedback', 'additionalContexts'])
+  if (stray !== undefined) throw new HarnessError(`${kind === 'accept' ? 'an accept' : 'a block'} ${stray}`, 'BAD_ANSWER')
   const contexts = additionalContexts === undefined ? NO_CONTEXTS : contextsOf(additionalContexts, 'additionalContexts')
   if (kind === 'block') return { feedback: contentOf(feedback, 'feedback'), contexts }
   return content === undefined ? { contexts } : { content: contentOf(content, 'content'), contexts }

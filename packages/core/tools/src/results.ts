@@ -36,6 +36,12 @@ export const abortedBeforeDispatch = (): ToolExecutionFailure =>
 
 export const aborted = (): ToolExecutionFailure => failure('tool call aborted', ToolFailures.ABORTED)
 
+export const givenUp = (): ToolExecutionFailure =>
+  failure(
+    'tool call was given up on: the tool did not stop when it was cancelled, and may still be working; whether it took effect is not known',
+    ToolFailures.TOOL_OUTCOME_UNKNOWN,
+  )
+
 export const invalidOutput = (name: string, why: string): ToolExecutionFailure =>
   failure(`tool "${name}" returned invalid output: ${why}`, ToolFailures.INVALID_TOOL_OUTPUT)
 

@@ -105,7 +105,7 @@ async function prepare(host: Host, input: ToolExecutionInput): Promise<PreparedC
   const hop = hopIfDue()
   if (hop !== undefined) await hop
   await call.prepare()
-  return Object.freeze({ exec: call.exec, dispatch: () => call.dispatch(), finish: () => call.finish() })
+  return Object.freeze({ exec: call.exec, dispatch: () => call.dispatch(), finish: () => call.finish(), abandon: () => call.abandon() })
 }
 
 function executionMode(host: Host, input: Pick<ToolExecutionInput, 'name' | 'arguments' | 'agent'>): ToolExecutionMode {

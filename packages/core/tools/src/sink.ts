@@ -12,6 +12,8 @@ export const NO_CONTEXTS: readonly UserMessage[] = Object.freeze([])
 export class Sink {
   concluded = false
   open = true
+  /** The body of this attempt was started. */
+  ran = false
   /** Each message id once, in order. Made when first needed: most calls defer nothing. */
   private messages: Map<string, UserMessage> | undefined
 

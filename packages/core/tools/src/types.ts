@@ -129,6 +129,12 @@ export interface PreparedCall {
   readonly exec: ToolExecution
   /** Stage `tools/execute` and the body; nothing for a call that was aborted, malformed or denied. The outcome is kept for `finish`. */
   dispatch(): Promise<void>
+  /**
+   * Gives up on a dispatch that runs, for a caller who has aborted and waited: it settles now, with `TOOL_OUTCOME_UNKNOWN`, and what the
+   * tool still defers, concludes or answers is dropped. The calls that it made and that still run are given up on, too. Nothing stops the
+   * tool. Returns what the dispatch comes to in the end, if ever; `undefined` when there is no dispatch to give up on.
+   */
+  abandon(): Promise<ToolExecutionResult> | undefined
   /** Stages `tools/post-execute` and `tools/result`. A call that was never dispatched counts as aborted before dispatch. */
   finish(): Promise<ToolExecutionResult>
 }

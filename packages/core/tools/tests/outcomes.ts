@@ -1,4 +1,5 @@
 import type { ToolExecutionResult } from '@loopguard/tools'
+import { gate } from '@loopguard/testkit'
 import { bogus, type Host } from './support.ts'
 
 /** One call for each failure in the table of the README, by its row: how it comes about, and exactly what it is. */
@@ -101,6 +102,19 @@ export const outcomes: Record<
     },
     text: 'Error: tool "echo" returned invalid output: 42, not text or an array of content blocks',
     info: { name: 'ToolOutputError', code: 'INVALID_TOOL_OUTPUT' },
+  },
+  'given up on (`PreparedCall.abandon()`)': {
+    async run(host) {
+      const started = gate()
+      host.body = () => (started.open(), new Promise(() => {}))
+      const prepared = await host.tools.prepare(host.input())
+      void prepared.dispatch()
+      await started.opened
+      void prepared.abandon()
+      return prepared.finish()
+    },
+    text: 'Error: tool call was given up on: the tool did not stop when it was cancelled, and may still be working; whether it took effect is not known',
+    info: { name: 'ToolInterruptedError', code: 'TOOL_OUTCOME_UNKNOWN' },
   },
   'blocked by `tools/post-execute`': {
     run(host) {

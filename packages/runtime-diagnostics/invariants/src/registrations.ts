@@ -37,6 +37,7 @@ export class Registrations {
     this.check(packageName, installer)
     const held = new Reservation(packageName, this.selection.selects(packageName), caller)
     held.undo = caller.effect(() => this.hold(held, installer), `ctx.invariants.register(${JSON.stringify(packageName)})`)
+    if (held.failure !== undefined) void held.undo()
     this.withdrawLeaving()
     const dispose = (): Promise<void> => held.withdraw()
     const then: Registration['then'] = (resolved, rejected) => held.setUp.promise.then(() => dispose).then(resolved, rejected)
@@ -56,7 +57,7 @@ export class Registrations {
       throw new RegistrationError('INVARIANT_BAD_INSTALLER', `the installer of "${packageName}" must be a function, got ${got}`)
     }
     if (isUnloading(this.owner)) {
-      throw new RegistrationError('INVARIANT_REGISTRY_GONE', `"${packageName}" cannot be registered: the registry is unloading or gone`)
+      throw new RegistrationError('INVARIANT_REGISTRY_GONE', `"${packageName}" cannot be registered: the registry is inactive`)
     }
     if (this.byName.has(packageName)) {
       throw new RegistrationError('INVARIANT_NAME_TAKEN', `"${packageName}" is already registered`)
@@ -68,11 +69,19 @@ export class Registrations {
     this.byName.set(held.packageName, held)
     yield () => this.free(held)
     if (!held.selected) return held.endSetUp()
-    const child = held.caller.plugin({
-      name: `invariants of ${held.packageName}`,
-      ...(installer.inject !== undefined && { inject: installer.inject }),
-      apply: (ctx: Context) => this.install(ctx, held, installer),
-    })
+    let child
+    try {
+      child = held.caller.plugin({
+        name: `invariants of ${held.packageName}`,
+        ...(installer.inject !== undefined && { inject: installer.inject }),
+        apply: (ctx: Context) => this.install(ctx, held, installer),
+      })
+    } catch (error) {
+      // As what the child throws later, this is the registration's to reject with; but Cordis does not log it.
+      held.failure = { error }
+      this.violations.log(new Error(`the checks of "${held.packageName}" could not be set up`, { cause: error }))
+      return held.endSetUp()
+    }
     held.fiber = child.ctx.fiber
     this.byFiber.set(held.fiber, held)
     yield child.dispose

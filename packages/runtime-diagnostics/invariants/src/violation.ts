@@ -70,12 +70,12 @@ export class Violations {
     }
   }
 
-  /** A log exporter that throws must not take the place of the violation. */
-  private log(error: Error): void {
+  /** At error level. A log exporter that throws must not take the place of what is logged. */
+  log(error: Error): void {
     try {
       this.ctx.logger.error(error)
     } catch {
-      // The violation itself is still kept, emitted and thrown.
+      // A violation is still kept, emitted and thrown.
     }
   }
 }

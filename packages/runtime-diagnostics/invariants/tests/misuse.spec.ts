@@ -1,7 +1,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { InvariantInstaller } from '@loopguard/invariants'
 import { describe, expect, it } from 'vitest'
-import { boot, footprint, names, settle } from './support.ts'
+import { boot, footprint, joined, names, settle } from './support.ts'
 
 describe('a registration is refused', () => {
   it.each([
@@ -96,7 +96,7 @@ describe('a registration is refused', () => {
     const gone = service.dispose()
     const refused = {
       code: 'INVARIANT_REGISTRY_GONE',
-      message: 'invariants: "pkg" cannot be registered: the registry is unloading or gone',
+      message: 'invariants: "pkg" cannot be registered: the registry is inactive',
     }
     expect(() => registry.register('pkg', () => {})).toThrow(expect.objectContaining(refused))
     await gone
@@ -104,15 +104,22 @@ describe('a registration is refused', () => {
     expect(() => registry.register('pkg', () => {})).toThrow(expect.objectContaining(refused))
     expect(footprint(ctx).effects).toBeLessThan(before.effects)
   })
+})
 
-  it('when the child cannot be made, and frees the name again', async () => {
-    const { ctx, registry } = await boot()
+describe('a child that cannot be made', () => {
+  it('rejects the registration, is logged also when nobody awaits that, and frees the name again', async () => {
+    const { ctx, registry, errors } = await boot()
     const off = ctx.on('internal/plugin', (fiber) => {
       if (fiber.name.includes('pkg') && fiber.uid !== null) throw new Error('no plugins today')
     })
-    expect(() => registry.register('pkg', () => {})).toThrow('no plugins today')
+    await expect(joined(registry.register('pkg', () => {}))).rejects.toThrow('no plugins today')
+    expect(names(registry)).toEqual([])
+    const logged = errors.length
+    registry.register('pkg', () => {})
     off()
     await settle()
+    expect(errors.length).toBeGreaterThan(logged)
+    expect(errors.at(-1)?.args.map(String).join()).toContain('could not be set up')
     expect(names(registry)).toEqual([])
     await registry.register('pkg', () => {})
   })

@@ -103,9 +103,9 @@ class Clock {
   }
 }
 
-/** One turn of the real event loop: every promise that could settle has. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => real.setImmediate(resolve))
+/** Two turns of the real event loop: every promise that could settle has, also one of work that lets others run once in between. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => real.setImmediate(resolve))
 }
 
 function fakeDate(clock: { readonly now: number }): DateConstructor {
