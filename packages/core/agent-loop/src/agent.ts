@@ -14,6 +14,8 @@ import { runTurn, type TurnHost } from './turn.ts'
 import type { Agent, AgentOptions, AgentStatus, CancelOptions, DisposeOptions } from './types.ts'
 
 const DISPOSED: CancelCause = Object.freeze({ kind: 'disposed' })
+/** Another process has taken the session over. */
+const LOST: CancelCause = Object.freeze({ kind: 'session-lost' })
 
 /** What an agent is built from. */
 export interface AgentParts {
@@ -53,6 +55,7 @@ export class LoopAgent implements Agent {
     this.inbox = new Inbox(session)
     this.gone = new Promise((resolve) => (this.leave = resolve))
     const host = this.turnHost(parts)
+    session.lost?.addEventListener('abort', () => this.cancel(LOST, { keepInbox: true }), { once: true })
     this.driver = new Driver({
       id,
       inbox: this.inbox,
@@ -115,10 +118,15 @@ export class LoopAgent implements Agent {
     await this.whenIdle()
   }
 
-  /** Last part of the disposal. */
-  depart(): void {
+  /** Gives the session back. A promise where that takes time. Never rejects. */
+  closeSession(): Promise<void> | undefined {
     quietly(() => this.inbox.settle())
     this.contain(() => this.session.close())
+    return this.session.released?.catch((error: unknown) => this.report(lastTurn(this.session), 0, error))
+  }
+
+  /** Last part of the disposal. */
+  depart(): void {
     this.emit('agent/disposed', { agent: this })
     this.leave()
   }

@@ -3,6 +3,7 @@ import { hopIfDue, show, strayKey } from '@loopguard/kit'
 import type { LlmRuntime } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
+import { barrier } from './barrier.ts'
 import { type GivingUpHost, tellGivenUp, untilOver } from './giving-up.ts'
 import { callModel, type ModelCallOutcome } from './model-call.ts'
 import type { StepPlace } from './place.ts'
@@ -31,6 +32,9 @@ export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCa
   const { turn, step, signal, patience } = place
   for (let attempt = 1; !signal.aborted; attempt++) {
     const request = requests.next(tools.schemas(agent), signal)
+    // The model must see nothing that the log may lose.
+    const durable = barrier(host.session, signal)
+    if (durable !== undefined) await durable
     if (signal.aborted) break
     const outcome = await callModel(
       request,

@@ -2,6 +2,7 @@ import { createToolResultMessage, type MessageId, text, type ToolCallBlock, type
 import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, type Session } from '@loopguard/session'
 import type { PreparedCall, ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
 import { parseArguments } from './arguments.ts'
+import { barrier } from './barrier.ts'
 import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
 import type { StepPlace } from './place.ts'
 import type { Agent } from './types.ts'
@@ -22,7 +23,7 @@ export interface BatchHost extends GivingUpHost {
  * contexts of all results are logged after the last of them.
  *
  * @returns whether some result concluded the turn.
- * @throws what an append throws, once every started body has settled and every call has an answer, as far as the log takes one.
+ * @throws what an append or a barrier throws, once every started body has settled and every call has an answer, as far as the log takes one.
  */
 export async function runBatch(host: BatchHost, place: StepPlace, calls: readonly ToolCallBlock[]): Promise<boolean> {
   if (calls.length === 0) return false
@@ -79,16 +80,33 @@ class Batch {
         throw error
       }
       const forget = this.place.patience.whenOver((afterMs) => this.giveUp(call, prepared, afterMs))
-      const body = prepared.dispatch().finally(() => {
+      const body = this.dispatch(call, prepared).finally(() => {
         forget()
         this.bodies.delete(body)
       })
+      // Bodies that overlap are awaited one after the other: a rejection must not wait for its turn unhandled.
+      body.catch(() => {})
       this.bodies.add(body)
       this.finished = this.finish(call, this.finished, body, () => prepared.finish())
       if (exclusive) await this.finished
     } catch (error) {
       this.fail(error)
     }
+  }
+
+  /** A body has effects: none before the log is sure to say that it was started. */
+  private dispatch({ id }: ToolCallBlock, prepared: PreparedCall): Promise<void> {
+    const durable = barrier(this.host.session, this.place.signal)
+    if (durable === undefined) return prepared.dispatch()
+    return durable.then(
+      () => prepared.dispatch(),
+      async (lost: unknown) => {
+        this.fail(lost)
+        this.logged.delete(id)
+        await prepared.finish()
+        throw lost
+      },
+    )
   }
 
   /** After a failure: what still can be answered is, so that the next request is not refused for a dangling call. */

@@ -61,11 +61,12 @@ export class Fleet {
 
   /** Goes on with the agent's log where there is one, and makes the agent where there is none. */
   async restore(id: SessionId, options: AgentOptions): Promise<Agent> {
+    // In this order: a store may take until its first flush to say that an id is taken.
     try {
-      return this.create(this.ctx, id, options)
+      return await this.resume(this.ctx, id, options)
     } catch (error) {
-      if (codeOf(error) !== 'SESSION_EXISTS') throw error
-      return this.resume(this.ctx, id, options)
+      if (codeOf(error) !== 'SESSION_NOT_FOUND') throw error
+      return this.create(this.ctx, id, options)
     }
   }
 
@@ -99,9 +100,14 @@ export class Fleet {
         agent.ctx = scope.ctx
         agents.set(agent.id, agent)
         yield () => {
-          agents.delete(agent.id)
-          agent.depart()
-          released()
+          const depart = (): void => {
+            agents.delete(agent.id)
+            agent.depart()
+            released()
+          }
+          // The id stays taken until its log is free.
+          const releasing = agent.closeSession()
+          return releasing === undefined ? depart() : releasing.then(depart)
         }
         yield scope.dispose
         yield () => agent.quiesce()

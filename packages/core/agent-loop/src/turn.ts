@@ -2,6 +2,7 @@ import { codeOf } from '@loopguard/kit'
 import { failureOf, type LlmFailure } from '@loopguard/llm'
 import type { TurnEndReason } from '@loopguard/session'
 import { carrierOf, layersOf } from '@loopguard/tools'
+import { barrier } from './barrier.ts'
 import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
 import type { Patience } from './patience.ts'
 import type { StepPlace } from './place.ts'
@@ -17,13 +18,16 @@ export interface TurnHost extends StepHost, GivingUpHost {
   stopping(): void
 }
 
+/** Whether the driver may start the next turn by itself. */
+type Next = 'go' | 'stop'
+
 const COMPLETED: TurnEndReason = Object.freeze({ kind: 'completed' })
 
 /**
  * One turn: steps until one ends it. Never rejects: whatever fails ends the turn with `error`, as far as the log takes it.
  * `stop` says that the driver must not start the next turn by itself.
  */
-export async function runTurn(host: TurnHost, turn: number, signal: AbortSignal, patience: Patience): Promise<'go' | 'stop'> {
+export async function runTurn(host: TurnHost, turn: number, signal: AbortSignal, patience: Patience): Promise<Next> {
   return new Turn(host, turn, signal, patience).run()
 }
 
@@ -45,11 +49,12 @@ class Turn {
     this.patience = patience
   }
 
-  async run(): Promise<'go' | 'stop'> {
+  async run(): Promise<Next> {
     try {
       this.host.session.append('turn/start', { turn: this.turn })
       this.opened = true
-      return this.end(await this.steps())
+      const ended = this.end(await this.steps())
+      return ended instanceof Promise ? await ended : ended
     } catch (thrown) {
       return this.fail(thrown)
     }
@@ -91,21 +96,35 @@ class Turn {
     return { turn, step, signal, patience }
   }
 
-  private end(reason: TurnEndReason): 'go' | 'stop' {
-    if (this.opened) this.host.session.append('turn/end', { turn: this.turn, reason })
-    return reason.kind === 'error' || reason.kind === 'blocked' ? 'stop' : 'go'
+  /** Between two barriers: a turn does not end as completed on what may be lost, and its end is durable before the agent is idle. */
+  private end(reason: TurnEndReason): Promise<Next> | Next {
+    const before = this.opened ? barrier(this.host.session, this.signal) : undefined
+    return before === undefined ? this.close(reason) : before.then(() => this.close(reason))
   }
 
-  private fail(thrown: unknown): 'go' | 'stop' {
+  private close(reason: TurnEndReason): Promise<Next> | Next {
+    const { session } = this.host
+    if (this.opened) session.append('turn/end', { turn: this.turn, reason })
+    const next = reason.kind === 'error' || reason.kind === 'blocked' ? 'stop' : 'go'
+    const after = this.opened ? barrier(session, this.signal) : undefined
+    return after === undefined ? next : after.then(() => next)
+  }
+
+  private fail(thrown: unknown): Promise<Next> | Next {
     const { host, signal } = this
     try {
       // What throws under an aborted signal was cancelled.
-      return this.end(signal.aborted ? host.abortReason() : this.errorReason(thrown, failureOf(thrown, 'LOOP_FAILED')))
+      const ended = this.end(signal.aborted ? host.abortReason() : this.errorReason(thrown, failureOf(thrown, 'LOOP_FAILED')))
+      return ended instanceof Promise ? ended.catch((refused: unknown) => this.unwritten(refused)) : ended
     } catch (refused) {
-      // The log takes no more, and cannot say so itself.
-      if (this.reported === undefined || codeOf(this.reported.error) !== codeOf(refused)) this.report(refused)
-      return 'stop'
+      return this.unwritten(refused)
     }
+  }
+
+  /** The log takes no more, and cannot say so itself. */
+  private unwritten(refused: unknown): Next {
+    if (this.reported === undefined || codeOf(this.reported.error) !== codeOf(refused)) this.report(refused)
+    return 'stop'
   }
 
   private blocked(): TurnEndReason {
