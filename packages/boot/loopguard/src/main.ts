@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { CompositionError } from './load/faults.ts'
+import { addLogCommands } from './logs/commands.ts'
+import { LogFault } from './logs/store.ts'
 import { outletOf } from './show/outlet.ts'
 import { EXIT } from './run/exit-codes.ts'
 import { REMINDER_ROW, type ReplayOptions, replayRows } from './run/replay-rows.ts'
@@ -53,6 +55,7 @@ export async function main(args: readonly string[]): Promise<number> {
         replay.error(`error: ${misuse}`)
       }
     })
+  addLogCommands(program, (text) => out.say(text))
   try {
     await program.parseAsync(args, { from: 'user' })
     return code
@@ -83,7 +86,7 @@ function refusedOptions(error: unknown): string | undefined {
 
 function codeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.completed : EXIT.usage
-  if (!(error instanceof CompositionError)) throw error
+  if (!(error instanceof CompositionError || error instanceof LogFault)) throw error
   outletOf(process.stderr).say(`loopguard: ${error.message}\n`)
   return EXIT.loadFailed
 }

@@ -95,14 +95,14 @@ class Batch {
   }
 
   /** A body has effects: none before the log is sure to say that it was started. */
-  private dispatch({ id }: ToolCallBlock, prepared: PreparedCall): Promise<void> {
+  private dispatch(call: ToolCallBlock, prepared: PreparedCall): Promise<void> {
     const durable = barrier(this.host.session, this.place.signal)
     if (durable === undefined) return prepared.dispatch()
     return durable.then(
       () => prepared.dispatch(),
       async (lost: unknown) => {
         this.fail(lost)
-        this.logged.delete(id)
+        this.logged.delete(call)
         await prepared.finish()
         throw lost
       },
