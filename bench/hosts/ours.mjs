@@ -18,9 +18,9 @@ class Adapter extends LlmAdapter {
 }
 
 /** Mounts the host, a tool that does nothing, the guards that are asked for, and then any other plugins. */
-export async function mount({ timeout = false, remind = false, chunksOf = () => [], plugins = [] } = {}) {
+export async function mount({ timeout = false, remind = false, chunksOf = () => [], plugins = [], sessions = {}, id = 'bench' } = {}) {
   const ctx = new Context()
-  for (const [plugin, config] of [[LlmRuntime], [SessionStore], [ToolRuntime], [AgentLoop, {}]]) await ctx.plugin(plugin, config)
+  for (const [plugin, config] of [[LlmRuntime], [SessionStore, sessions], [ToolRuntime], [AgentLoop, {}]]) await ctx.plugin(plugin, config)
   if (timeout) await ctx.plugin(timeoutPolicy)
   if (remind) await ctx.plugin(reminder, {})
   for (const plugin of plugins) await ctx.plugin(plugin)
@@ -33,7 +33,7 @@ export async function mount({ timeout = false, remind = false, chunksOf = () => 
     execute: async () => 'ok',
   })
   const create = (id) => ctx.agentLoop.create(SessionId(id), { provider: 'scripted', model: 'any' })
-  const agent = create('bench')
+  const agent = create(id)
   const { tools } = ctx
   const message = (words) => createUserMessage({ content: [text(words)], source: { kind: 'user' } })
   return {

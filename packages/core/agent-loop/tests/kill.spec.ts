@@ -10,21 +10,26 @@ import { story, words } from './support/story.ts'
 import { bundleWorker, Worker } from './support/worker.ts'
 
 const LONG = process.env['LOOPGUARD_LONG'] === '1'
-const KILLS = LONG ? 250 : 12
+const KILLS = LONG ? 250 : 8
 const id = SessionId('a')
 
-const figures = { kills: 0, committed: 0, lost: 0, reported: 0, interrupted: 0, torn: 0 }
+let figures = { kills: 0, committed: 0, lost: 0, reported: 0, interrupted: 0, torn: 0 }
 
-describe('a process that is killed while its agent works', () => {
+describe.each([
+  ['files', false],
+  ['durable files', true],
+])('a process that is killed while its agent works, with %s', (_what, durable) => {
   it(
     `${KILLS} kills: no committed event is lost, the log is valid, the conversation goes on`,
     { timeout: LONG ? 3_600_000 : 300_000 },
     async () => {
+      figures = { kills: 0, committed: 0, lost: 0, reported: 0, interrupted: 0, torn: 0 }
+      before = ''
       await using directory = await temporaryDirectory()
       await using built = await temporaryDirectory()
       const program = await bundleWorker(built.path)
       // The next worker starts up while the work of the last one is looked at.
-      let next = new Worker(program, directory.path, 1)
+      let next = new Worker(program, directory.path, 1, durable)
       try {
         for (let kill = 1; kill <= KILLS; kill++) {
           const worker = next
@@ -33,7 +38,7 @@ describe('a process that is killed while its agent works', () => {
             early ? 0 : 1 + Math.floor(Math.random() * 80),
             Math.floor(Math.random() * (early ? 60 : 4)),
           )
-          next = new Worker(program, directory.path, kill + 1)
+          next = new Worker(program, directory.path, kill + 1, durable)
           await lookAt(directory.path, reported)
         }
       } finally {

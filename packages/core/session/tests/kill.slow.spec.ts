@@ -9,19 +9,22 @@ import { startProgram } from './programs/run.ts'
 import { storeIn, tempDir } from './support.ts'
 
 const isLong = process.env['LOOPGUARD_LONG'] === '1'
-const KILLS = isLong ? 200 : 12
+const KILLS = isLong ? 200 : 8
 
-it(
-  `a process that is killed (SIGKILL, ${KILLS} times) loses no committed event, and the log goes on`,
+it.each([
+  ['files', false],
+  ['durable files', true],
+])(
+  `with %s a process that is killed (SIGKILL, ${KILLS} times) loses no committed event, and the log goes on`,
   { timeout: isLong ? 1_800_000 : 180_000 },
-  async () => {
+  async (_what, durable) => {
     const directory = tempDir()
     const store = await storeIn(directory)
     const figures = { kills: 0, committed: 0, interrupted: 0, lost: 0 }
     let log: Buffer = Buffer.alloc(0)
     while (figures.kills < KILLS) {
       // Every other kill can fall into the opening of the session: its lock, its load, the closing of the open turn.
-      const said = await runAndKill(directory, figures.kills % 2 === 0 ? 1 : 2)
+      const said = await runAndKill(directory, figures.kills % 2 === 0 ? 1 : 2, durable)
       figures.kills++
       const left = bytesOf(directory)
       // What earlier processes committed is still there, to the letter; so is everything that this one said.
@@ -46,8 +49,8 @@ it(
 )
 
 /** Kills a writer at a random moment after it has said so many lines, and returns the last seq that it said. */
-async function runAndKill(directory: string, lines: number): Promise<number> {
-  const child = startProgram('write.ts', [directory])
+async function runAndKill(directory: string, lines: number, durable: boolean): Promise<number> {
+  const child = startProgram('write.ts', [directory, ...(durable ? ['durable'] : [])])
   let output = ''
   const speaking = new Promise<void>((resolve) => {
     child.stdout?.setEncoding('utf8').on('data', (piece: string) => {

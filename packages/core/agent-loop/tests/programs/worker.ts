@@ -1,5 +1,5 @@
 /**
- * A host that works until it is killed. `worker.ts <directory> <seed>`: waits for a byte on standard input, resumes its agent, and
+ * A host that works until it is killed. `worker.ts <directory> <seed> [durable]`: waits for a byte on standard input, resumes its agent, and
  * reports each event on standard output once it is committed.
  */
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ import {
 import { SessionStore } from '@loopguard/session'
 import { defineTool, type ToolDefinition, ToolRuntime } from '@loopguard/tools'
 
-const [directory = '', seed = '1'] = process.argv.slice(2)
+const [directory = '', seed = '1', durability = ''] = process.argv.slice(2)
 let state = Number(seed)
 
 /** An integer below `below`; the next of a sequence that the seed decides. */
@@ -88,7 +88,7 @@ const names = [...tools.map(({ name }) => name), 'nobody']
 const ctx = new Context()
 ctx.on('session/event', (_session, event) => void writeSync(1, `${JSON.stringify(event)}\n`))
 await ctx.plugin(LlmRuntime)
-await ctx.plugin(SessionStore, { directory })
+await ctx.plugin(SessionStore, { directory, durable: durability === 'durable' })
 await ctx.plugin(ToolRuntime)
 ctx.llm.registerAdapter(['busy'], new Busy())
 for (const tool of tools) ctx.tools.register(tool)

@@ -34,8 +34,8 @@ export class Worker {
   private readonly closed: Promise<unknown>
   private wanted = { count: Infinity, reach: (): void => {} }
 
-  constructor(program: string, directory: string, seed: number) {
-    this.child = spawn(process.execPath, [program, directory, String(seed)], { stdio: 'pipe' })
+  constructor(program: string, directory: string, seed: number, durable = false) {
+    this.child = spawn(process.execPath, [program, directory, String(seed), ...(durable ? ['durable'] : [])], { stdio: 'pipe' })
     this.closed = once(this.child, 'close')
     this.child.stdout?.setEncoding('utf8').on('data', (chunk: string) => this.take(chunk))
     this.child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (this.errors += chunk))

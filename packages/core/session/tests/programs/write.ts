@@ -6,12 +6,19 @@ import { codeOf } from '@loopguard/llm'
 import SessionStore, { lastTurn, type Session } from '@loopguard/session'
 import { assistant, type Entry, resultOf, user } from '../support.ts'
 
-const [directory = ''] = process.argv.slice(2)
+const [directory = '', durability = ''] = process.argv.slice(2)
 say(-1)
 const ctx = new Context()
-await ctx.plugin(SessionStore, { directory })
+const durable = durability === 'durable'
+await ctx.plugin(SessionStore, { directory, durable })
 const session = await open()
-for (let turn = lastTurn(session) + 1; ; turn++) for (const [type, data] of turnOf(turn)) say(session.append(type, data as never).seq)
+for (let turn = lastTurn(session) + 1; ; turn++) {
+  for (const [type, data] of turnOf(turn)) {
+    const { seq } = session.append(type, data as never)
+    if (durable) await session.flush()
+    say(seq)
+  }
+}
 
 async function open(): Promise<Session> {
   try {
