@@ -45,11 +45,14 @@ describe('writing tools', () => {
   /** Answers when told to; says when a connection was closed before that. */
   async function slowServer() {
     let answer = (): void => {}
+    let ask = (): void => {}
+    const asked = new Promise<void>((resolve) => (ask = resolve))
     let closed = (): void => {}
     const gone = new Promise<void>((resolve) => (closed = resolve))
     const server = createServer((request, response) => {
       if (request.url === '/warm') return void response.end()
       answer = () => response.end('a page')
+      ask()
       response.on('close', () => !response.writableFinished && closed())
     }).listen(0, '127.0.0.1')
     onTestFinished(() => {
@@ -60,7 +63,7 @@ describe('writing tools', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     // The first fetch of a process loads the client, which may take longer than the budget of the tool.
     await (await fetch(`${url}warm`)).text()
-    return { url, answer: () => answer(), gone }
+    return { url, answer: () => answer(), asked, gone }
   }
 
   async function callOf(name: string, args: object, plugin: Plugin) {
@@ -89,6 +92,7 @@ describe('writing tools', () => {
     const server = await slowServer()
     let ended = false
     const call = fetchWith(bad.fetchPage, server.url).finally(() => (ended = true))
+    await server.asked
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect(ended).toBe(false)
     server.answer()

@@ -40,7 +40,7 @@ export class Patience {
   private lose(ms: number): void {
     this.timer = undefined
     this.over = true
-    for (const giveUp of [...this.waiting]) {
+    for (const giveUp of this.waiting) {
       this.waiting.delete(giveUp)
       giveUp(ms)
     }

@@ -36,12 +36,14 @@ describe('a stream that never waits', () => {
     await ctx.plugin(LlmRuntime)
     ctx.llm.registerAdapter(['p'], {
       async *stream(): AsyncGenerator<StreamChunk> {
+        yield* []
         busy()
         throw new Error('not yet')
       },
     })
     ctx.on('llm/stream', async function* ({ signal }, next) {
       for (let n = 0; n < 50 && !signal.aborted; n++) for await (const _chunk of next());
+      yield* []
     })
     const controller = new AbortController()
     setTimeout(() => controller.abort(), 1)

@@ -25,7 +25,7 @@ describe('hopIfDue', () => {
     await turned()
     const order: string[] = []
     immediate(() => order.push('others'))
-    hopIfDue()
+    void hopIfDue()
     busy()
     await hopIfDue()
     order.push('caller')
@@ -35,7 +35,7 @@ describe('hopIfDue', () => {
 
   it('is one hop for all who are due, and nothing is left of it afterwards', async () => {
     await turned()
-    hopIfDue()
+    void hopIfDue()
     busy()
     const [one, other] = [hopIfDue(), hopIfDue()]
     expect(one).toBeInstanceOf(Promise)
@@ -67,7 +67,7 @@ describe('hopIfDue', () => {
   it('takes no notice of a fake clock', async () => {
     await turned()
     vi.useFakeTimers()
-    hopIfDue()
+    void hopIfDue()
     busy()
     const hop = hopIfDue()
     expect(hop).toBeInstanceOf(Promise)
