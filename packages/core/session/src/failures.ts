@@ -27,6 +27,11 @@ export function sessionNotFound(id: string, where: string): HarnessError {
   return new HarnessError(`there is no session "${id}" ${where}`, 'SESSION_NOT_FOUND')
 }
 
+/** For stores whose logs can be taken over: another process has done so, and nothing more of this one gets into the log. */
+export function sessionLost(id: string): HarnessError {
+  return new HarnessError(`session "${id}" was taken over by another process`, 'SESSION_LOST')
+}
+
 /** Whether the system refused with this errno. */
 export function isErrno(thrown: unknown, ...codes: string[]): boolean {
   return codes.includes(codeOf(thrown) ?? '')

@@ -9,6 +9,7 @@ export {
 } from './events.ts'
 export type { EventSink, SessionBackend, StoredSession } from './backend.ts'
 export { Config } from './config.ts'
+export { sessionLost } from './failures.ts'
 export { checkSessionId } from './ids.ts'
 export { decodeLine, encodeLine } from './line.ts'
 export { LogDirectory } from './log-directory.ts'

@@ -1,6 +1,14 @@
 import { HarnessError } from '@loopguard/kit'
 import type { SessionId } from '@loopguard/llm'
-import { decodeLine, encodeLine, type EventSink, type SessionBackend, type SessionEvent, type StoredSession } from '@loopguard/session'
+import {
+  decodeLine,
+  encodeLine,
+  type EventSink,
+  type SessionBackend,
+  type SessionEvent,
+  sessionLost,
+  type StoredSession,
+} from '@loopguard/session'
 
 /**
  * What goes wrong at an event: it is not accepted; the flush that covers it rejects, or waits for {@link FaultyBackend.goOn}; or
@@ -142,7 +150,7 @@ class FaultySink implements EventSink {
   }
 
   lose(): void {
-    this.broken ??= new HarnessError(`session "${this.id}" was taken over by another process`, 'SESSION_LOST')
+    this.broken ??= sessionLost(this.id)
     this.accepted = []
     this.free()
     this.owner.abort(this.broken)
