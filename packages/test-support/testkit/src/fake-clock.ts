@@ -1,3 +1,4 @@
+import { isHopAwaited } from '@loopguard/kit'
 import { FakeTimer } from './fake-timer.ts'
 
 /**
@@ -103,9 +104,10 @@ class Clock {
   }
 }
 
-/** Two turns of the real event loop: every promise that could settle has, also one of work that lets others run once in between. */
+/** Turns of the real event loop until every promise that could settle has, those included that let others run in between. */
 async function settled(): Promise<void> {
-  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => real.setImmediate(resolve))
+  do await new Promise((resolve) => real.setImmediate(resolve))
+  while (isHopAwaited())
 }
 
 function fakeDate(clock: { readonly now: number }): DateConstructor {

@@ -1,3 +1,4 @@
+import { hopIfDue } from '@loopguard/kit'
 import { fakeClock } from '@loopguard/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 
@@ -137,4 +138,19 @@ describe('a fake clock', () => {
     expect({ setTimeout: a, clearTimeout: b, setInterval: c, clearInterval: d, Date: e }).toEqual(real)
     expect(Object.hasOwn(performance, 'now')).toBe(false)
   })
+})
+
+it('an advance waits for work that lets others run again and again', async () => {
+  const now = performance.now.bind(performance)
+  using clock = fakeClock()
+  let rounds = 0
+  const work = async (): Promise<void> => {
+    for (; rounds < 5; rounds++) {
+      await hopIfDue()
+      for (const until = now() + 5; now() < until;);
+    }
+  }
+  void work()
+  await clock.advance(0)
+  expect(rounds).toBe(5)
 })

@@ -27,6 +27,11 @@ export function hopIfDue(): Promise<void> | undefined {
   return (hop ??= new Promise((resolve) => (land = resolve)))
 }
 
+/** Whether somebody waits for a hop: what they are at is not over, though no promise and no timer of theirs is due. For clocks of tests. */
+export function isHopAwaited(): boolean {
+  return hop !== undefined
+}
+
 function arrive(): void {
   since = undefined
   hop = undefined

@@ -1,5 +1,5 @@
 export { codeOf, HarnessError, messageOf } from './errors.ts'
-export { hopIfDue } from './hop.ts'
+export { hopIfDue, isHopAwaited } from './hop.ts'
 export { JsonError, parseSnapshot, snapshot, type JsonValue } from './json.ts'
 export { keyHint, nearest } from './nearest.ts'
 export { clip, show } from './show.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { hopIfDue } from '@loopguard/kit'
+import { hopIfDue, isHopAwaited } from '@loopguard/kit'
 
 const { setImmediate: immediate, setTimeout: later } = globalThis
 const clock = performance.now.bind(performance)
@@ -40,7 +40,9 @@ describe('hopIfDue', () => {
     const [one, other] = [hopIfDue(), hopIfDue()]
     expect(one).toBeInstanceOf(Promise)
     expect(other).toBe(one)
+    expect(isHopAwaited()).toBe(true)
     await one
+    expect(isHopAwaited()).toBe(false)
     expect(hopIfDue()).toBeUndefined()
     busy()
     const next = hopIfDue()
