@@ -20,6 +20,8 @@ const COMPOSITION = `# a comment that must survive
   name: ./typed.mjs
 - id: throws
   name: ./throws.mjs
+- id: restarted
+  name: ./restarted.mjs
 - id: rejects
   name: ./rejects.mjs
 - id: text
@@ -75,6 +77,8 @@ const FILES = {
   // What Node before 22.18 says to a row that names a TypeScript file; these tests may run under a loader that takes such files.
   'typed.mjs': `throw Object.assign(new TypeError('Unknown file extension ".ts" for /x.ts'), { code: 'ERR_UNKNOWN_FILE_EXTENSION' })`,
   'throws.mjs': `export function apply() { throw new Error('boom', { cause: new Error('the disk is full') }) }`,
+  // It is started again when the loader is ready, and fails again.
+  'restarted.mjs': `export const inject = ['loader']; export function apply() { throw new Error('not the first time') }`,
   'rejects.mjs': `export const apply = async () => { throw new AggregateError([new Error('left'), new Error('right')], 'both') }`,
   'text.mjs': `export const apply = async () => { throw 'just text' }`,
   'no-plugin.mjs': 'export const x = 1',
@@ -157,7 +161,7 @@ describe('a composition in which rows do not start', () => {
     [
       'a guard that does what another row does',
       () =>
-        `again (@loopguard/timeout-policy): does what policy (${path}/cordis.yml:50:3) does already, with the same \`config\`: take one of the two out`,
+        `again (@loopguard/timeout-policy): does what policy (${path}/cordis.yml:52:3) does already, with the same \`config\`: take one of the two out`,
     ],
     ['a row inside a group', () => 'member (./throws.mjs): boom'],
     [
@@ -170,7 +174,7 @@ describe('a composition in which rows do not start', () => {
 
   it('says where each row stands, also in a group', () => {
     expect(ended.err).toContain(`\n  ${path}/cordis.yml:4:3: unknown (@nope/none): `)
-    expect(ended.err).toContain(`\n  ${path}/cordis.yml:36:7: member (./throws.mjs): `)
+    expect(ended.err).toContain(`\n  ${path}/cordis.yml:38:7: member (./throws.mjs): `)
   })
 
   it('shows where a syntax error stands', () => {
@@ -183,7 +187,7 @@ describe('a composition in which rows do not start', () => {
 
   it('shows what an active row logged at error level, and each fault only once', () => {
     expect(ended.err).toContain('error [loader] fine, but worried')
-    expect(ended.err.match(/left/g)).toHaveLength(1)
+    for (const fault of [/left/g, /not the first time/g]) expect(ended.err.match(fault)).toHaveLength(1)
   })
 
   it('unloads what did start', () => {

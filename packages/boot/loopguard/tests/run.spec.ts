@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { AGENT, type Ended, folder, HOST, ROOT, run } from './cli.ts'
 
@@ -143,6 +145,7 @@ describe('the rows', () => {
         - name: '@loopguard/llm'
         - name: only-for-import
         - { name: '@deepseek-ai/cordis-plugin-include', config: { path: ./sub/rows.yml } }
+        - { name: ./tree.mjs, config: { path: ./sub/other.yml } }
         - name: ./server.mjs`,
       'slow.mjs': `await new Promise((resolve) => setTimeout(resolve, 100))\n${says('slow')}`,
       'node_modules/@loopguard/llm/package.json': '{"name":"@loopguard/llm","type":"module","exports":"./index.js"}',
@@ -150,6 +153,9 @@ describe('the rows', () => {
       'node_modules/only-for-import/package.json': '{"name":"only-for-import","type":"module","exports":{"import":"./index.js"}}',
       'node_modules/only-for-import/index.js': says('a package without require'),
       'sub/rows.yml': INCLUDED,
+      'sub/other.yml': INCLUDED,
+      // A plugin of another name that loads rows from a file, and would write to it.
+      'tree.mjs': `export { default } from ${JSON.stringify(pathToFileURL(createRequire(import.meta.url).resolve('@deepseek-ai/cordis-plugin-include')).href)}`,
       'sub/more.mjs': says('more'),
       // What unloads itself is `disabled` from then on, which the stock include writes into its file.
       'sub/itself.mjs': "export const apply = (ctx) => { ctx.on('loopguard/ready', () => void ctx.fiber.dispose()) }",
@@ -168,8 +174,8 @@ describe('the rows', () => {
   })
 
   it('may be a file of more rows, with names from its own folder, and it is not written to either', () => {
-    expect(ended.err).toContain('more')
-    expect(readFileSync(join(path, 'sub/rows.yml'), 'utf8')).toBe(INCLUDED)
+    expect(ended.err.match(/^more$/gm)).toHaveLength(2)
+    for (const file of ['sub/rows.yml', 'sub/other.yml']) expect(readFileSync(join(path, file), 'utf8')).toBe(INCLUDED)
   })
 
   it('may have nothing to do, which is said; what they left behind does not keep the process', () => {
