@@ -9,6 +9,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   tools: 'packages/core/tools',
   'agent-loop': 'packages/core/agent-loop',
   'timeout-policy': 'packages/guard/timeout-policy',
+  repeat: 'packages/util/repeat',
   'repeat-tool-reminder': 'packages/guard/repeat-tool-reminder',
   invariants: 'packages/runtime-diagnostics/invariants',
   jobs: 'packages/work/jobs',

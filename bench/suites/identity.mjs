@@ -1,27 +1,74 @@
-// The identity of a call beside writing its arguments out.
+// The identity of a call beside writing its arguments out; a fold of a transcript. With BEFORE=<a built checkout> its identity too, in
+// the same turns.
+import { existsSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
 import fastStringify from 'fast-json-stable-stringify'
 import safeStringify from 'safe-stable-stringify'
-import { identityOf } from '../../packages/guard/repeat-tool-reminder/lib/identity.js'
+import { keyOf } from '../../packages/util/repeat/lib/identity.js'
+import { createRepeatTracker, remindIn } from '../../packages/util/repeat/lib/index.js'
 import { argumentsOf, nanoseconds, report, times, us } from '../measure.mjs'
 
+const before = await beforeOf(process.env['BEFORE'])
+const small = { path: 'src/index.ts', line: 3 }
 const rows = []
 for (const [title, value] of [
-  ['small arguments', { path: 'src/index.ts', line: 3 }],
+  ['small arguments', small],
   ['1 KB', argumentsOf(1_000)],
   ['100 KB', argumentsOf(100_000)],
 ]) {
-  const ns = await nanoseconds({
-    ours: () => identityOf('edit', value),
-    plain: () => JSON.stringify(value),
-    safe: () => safeStringify(value),
-    fast: () => fastStringify(value),
-  })
+  const tracker = createRepeatTracker()
+  const agent = {}
+  const ns = await nanoseconds(
+    {
+      ours: () => keyOf('edit', value),
+      plain: () => JSON.stringify(value),
+      safe: () => safeStringify(value),
+      fast: () => fastStringify(value),
+      observed: () => tracker.observe(agent, 'edit', value),
+      ...(before && { before: () => before('edit', value) }),
+    },
+    { rounds: 15, time: 60 },
+  )
   for (const [name, other] of [
     ['JSON.stringify', ns.plain],
     ['safe-stable-stringify', ns.safe],
     ['fast-json-stable-stringify', ns.fast],
+    ...(before ? [['what it was', ns.before]] : []),
   ]) {
     rows.push({ name: `${title}, beside ${name}`, value: us(ns.ours), beside: us(other), ratio: times(ns.ours, other) })
   }
+  rows.push({ name: `${title}, counted by a tracker`, value: us(ns.observed), beside: us(ns.plain), ratio: times(ns.observed, ns.plain) })
 }
+
+/** A thousand calls in steps of one, every eighth like those before it, and the first of a step more. */
+const step = (index) => [
+  { calls: [{ name: 'edit', args: { path: 'src/index.ts', line: index % 8 === 0 ? index : 3 } }] },
+  { results: true },
+]
+const list = [{ user: 'go' }, ...Array.from({ length: 1_000 }, (_, index) => step(index)).flat()]
+const read = (message) => message
+const make = (user) => ({ user })
+const grown = { config: {}, list }
+const folds = await nanoseconds(
+  {
+    anew: () => remindIn({}, list, read, make),
+    grown: () => {
+      grown.list = grown.list.length > 2_500 ? list : [...grown.list, ...step(1)]
+      return remindIn(grown.config, grown.list, read, make)
+    },
+  },
+  { rounds: 15, time: 60 },
+)
+rows.push({ name: 'A fold of 1,000 calls, anew', value: us(folds.anew) })
+rows.push({ name: 'A fold of 1,000 calls and more, one step longer than the last', value: us(folds.grown) })
 report({ title: 'Canonical identity of a call (ratio: ours to the other, less is better)', rows })
+
+/** @param {string | undefined} checkout */
+async function beforeOf(checkout) {
+  if (checkout === undefined) return undefined
+  const files = ['packages/util/repeat/lib/identity.js', 'packages/guard/repeat-tool-reminder/lib/identity.js']
+  const file = files.map((path) => `${checkout}/${path}`).find((path) => existsSync(path))
+  if (file === undefined) throw new Error(`BEFORE=${checkout} is no built checkout`)
+  const { keyOf: key, identityOf } = await import(pathToFileURL(file).href)
+  return key ?? identityOf
+}

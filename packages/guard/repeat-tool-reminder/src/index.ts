@@ -1,11 +1,10 @@
 import type { Context, Logger } from '@deepseek-ai/cordis'
 import type { PreStepEvent } from '@loopguard/agent-loop'
 import type { UserMessage } from '@loopguard/llm'
+import { createRepeatTracker, type RepeatTracker } from '@loopguard/repeat'
 import type { PostToolDecision, ToolExecution, ToolExecutionResult } from '@loopguard/tools'
-import { Chains } from './chain.ts'
-import { type Config, name, type Settings, settingsOf } from './config.ts'
-import { identityOf } from './identity.ts'
-import { reminderMessage, reminderText } from './reminder.ts'
+import { type Config, name } from './config.ts'
+import { reminderMessage } from './message.ts'
 
 export { Config, name } from './config.ts'
 
@@ -20,16 +19,15 @@ export const inject: string[] = []
  * comes to it.
  */
 export function apply(ctx: Context, config?: Config): void {
-  const settings = settingsOf(config)
-  const chains = new Chains()
+  const tracker = createRepeatTracker(config ?? {})
   const contained = containing(ctx.logger(name))
 
   ctx.on(
     'tools/post-execute',
     (exec, result, next) => {
-      const due = contained<Due | undefined>('count a call', undefined, () => count(exec, result, settings, chains))
-      if (due === undefined) return next()
-      return remind(next, (decision) => contained('remind', decision, () => withReminder(decision, exec, due, settings)))
+      const text = contained<string | undefined>('count a call', undefined, () => count(exec, tracker))
+      if (text === undefined) return next()
+      return remind(next, (decision) => contained('remind', decision, () => withReminder(decision, result, text)))
     },
     { prepend: true },
   )
@@ -37,33 +35,16 @@ export function apply(ctx: Context, config?: Config): void {
   ctx.on(
     'agent/pre-step',
     (event, next) => {
-      contained('look for a user message', undefined, () => startAfresh(event, chains))
+      contained('look for a user message', undefined, () => startAfresh(event, tracker))
       return next()
     },
     { prepend: true },
   )
 }
 
-/** A reminder that is due, unless what is still to be asked makes it pointless. */
-interface Due {
-  readonly run: number
-  /** The result concludes the turn, if nothing blocks it: no request would follow. */
-  readonly concludes: boolean
-}
-
-function count(exec: ToolExecution, result: ToolExecutionResult, { tracks, thresholds }: Settings, chains: Chains): Due | undefined {
-  const { agent, name: tool } = exec
-  if (!isObject(agent) || (exec.parent ?? undefined) !== undefined || !tracks(tool)) return undefined
-  let identity: string
-  try {
-    identity = identityOf(tool, exec.arguments)
-  } catch (thrown) {
-    // Whatever call that was, it was not seen to be the last one again.
-    chains.forget(agent)
-    throw thrown
-  }
-  const run = chains.count(agent, identity)
-  return thresholds.has(run) ? { run, concludes: (result as { concludesTurn?: unknown } | undefined)?.concludesTurn === true } : undefined
+/** The reminder that is due, unless what is still to be asked makes it pointless. */
+function count({ agent, parent, name: tool, arguments: args }: ToolExecution, tracker: RepeatTracker): string | undefined {
+  return isObject(agent) && (parent ?? undefined) === undefined ? tracker.observe(agent, tool, args) : undefined
 }
 
 async function remind(
@@ -74,18 +55,20 @@ async function remind(
 }
 
 /** The decision with the reminder first. What is no decision is for the host to judge, and stays what it is. */
-function withReminder(decision: PostToolDecision, exec: ToolExecution, { run, concludes }: Due, settings: Settings): PostToolDecision {
+function withReminder(decision: PostToolDecision, result: ToolExecutionResult, text: string): PostToolDecision {
   if (!isObject(decision)) return decision
   const { kind, additionalContexts: others = [] } = decision
+  // No request follows a result that concludes the turn, unless it is blocked.
+  const concludes = (result as { concludesTurn?: unknown } | undefined)?.concludesTurn === true
   const follows = kind === 'block' || (kind === 'accept' && !concludes)
   if (!follows || !Array.isArray(others)) return decision
-  const reminder: object = reminderMessage(name, reminderText(exec.name, exec.arguments, run, settings))
+  const reminder: object = reminderMessage(name, text)
   return { ...decision, additionalContexts: [reminder as UserMessage, ...(others as readonly UserMessage[])] }
 }
 
 /** What a user says may ask for the same call again. */
-function startAfresh({ agent, messages }: PreStepEvent, chains: Chains): void {
-  if (messages.some((message: UserMessage | undefined) => message?.source?.kind === 'user')) chains.forget(agent)
+function startAfresh({ agent, messages }: PreStepEvent, tracker: RepeatTracker): void {
+  if (messages.some((message: UserMessage | undefined) => message?.source?.kind === 'user')) tracker.reset(agent)
 }
 
 function isObject(value: unknown): value is object {

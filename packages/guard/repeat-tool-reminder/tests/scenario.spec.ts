@@ -6,7 +6,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { GENTLE } from '../src/reminder.ts'
+
+const GENTLE =
+  'You are repeating the exact same tool call with identical arguments. Carefully analyze the previous result before calling again: if the task is not complete, try a different approach or different arguments instead of repeating the call.'
 
 const DETAILED = `Loop warning: one and the same tool call, again and again.
 - tool: todo_write

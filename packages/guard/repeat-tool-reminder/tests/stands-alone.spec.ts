@@ -18,8 +18,13 @@ function outside(of: RegExp, texts: Iterable<string>): string[] {
 
 beforeAll(() => follow('index.ts'))
 
-it('brings no host with it: at run time it loads its schema library and what Node has', () => {
-  expect(outside(/^(?:im|ex)port (?!type )[^;]*? from '(.+)'$/gm, files.values())).toEqual(['@deepseek-ai/schemastery', 'node:crypto'])
+it('brings no host with it: at run time it loads its schema library, packages of util and what Node has', () => {
+  expect(outside(/^(?:im|ex)port (?!type )[^;]*? from '(.+)'$/gm, files.values())).toEqual([
+    '@deepseek-ai/schemastery',
+    '@loopguard/kit',
+    '@loopguard/repeat',
+    'node:crypto',
+  ])
 })
 
 it('the types of a host are at home in index.ts alone, in what it does not export', () => {

@@ -1,7 +1,7 @@
-/** The known word that an unknown one was meant for, if it is a few letters away. */
+/** The known word that an unknown one was meant for, if it is a few letters away: three, or a quarter of them. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const [first] = known.map((each) => ({ each, edits: edits(word.toLowerCase(), each.toLowerCase()) })).sort((a, b) => a.edits - b.edits)
-  return first !== undefined && first.edits <= 3 ? first.each : undefined
+  return first !== undefined && first.edits <= Math.max(3, first.each.length / 4) ? first.each : undefined
 }
 
 /** How to go on after an unknown key: the nearest known one, or all of them. */

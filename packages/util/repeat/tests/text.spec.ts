@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { previewOf } from '../src/preview.ts'
-import { reminderMessage, reminderText } from '../src/reminder.ts'
+import { detailed, isReminder } from '../src/text.ts'
+import { createRepeatTracker } from '../src/tracker.ts'
 import { json } from './json.ts'
 
 // A busy machine takes its time.
@@ -10,35 +11,26 @@ vi.setConfig({ testTimeout: 60_000 })
 const GENTLE =
   'You are repeating the exact same tool call with identical arguments. Carefully analyze the previous result before calling again: if the task is not complete, try a different approach or different arguments instead of repeating the call.'
 
-const settings = { first: 3, previewChars: 500, thresholds: new Set([3, 5]), tracks: () => true }
+const lines = (tool: string, args: unknown, previewChars = 500): string[] => detailed(tool, args, 5, previewChars).split('\n')
 
-const lines = (tool: string, args: unknown, previewChars = 500): string[] =>
-  reminderText(tool, args, 5, { ...settings, previewChars }).split('\n')
+/** What a tracker says of each of so many equal calls. */
+function said(calls: number, tool: string, args: unknown): (string | undefined)[] {
+  const tracker = createRepeatTracker()
+  const agent = {}
+  return Array.from({ length: calls }, () => tracker.observe(agent, tool, args))
+}
 
 describe('the texts', () => {
   it('gentle, to the letter, at the first threshold', () => {
-    expect(reminderText('look', { at: 'a' }, 3, settings)).toBe(GENTLE)
+    expect(said(3, 'look', { at: 'a' })).toEqual([undefined, undefined, GENTLE])
   })
 
   it('detailed, to the letter, at a later one', () => {
-    expect(reminderText('look', { b: [1, { d: 2, c: 3 }], a: 'x' }, 5, settings))
-      .toBe(`Loop warning: one and the same tool call, again and again.
+    expect(said(5, 'look', { b: [1, { d: 2, c: 3 }], a: 'x' }).at(-1)).toBe(`Loop warning: one and the same tool call, again and again.
 - tool: look
 - consecutive_calls: 5
 - arguments: {"a":"x","b":[1,{"c":3,"d":2}]}
 These calls make no progress. Do not make this call with these arguments again: take a different action, or call with different arguments. If you have gathered enough evidence, finish the task.`)
-  })
-
-  it('the message is frozen through and through, with a fresh id', () => {
-    const message = reminderMessage('repeat-tool-reminder', 'text')
-    expect(message).toEqual({
-      id: expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/) as string,
-      role: 'user',
-      content: [{ type: 'text', text: 'text' }],
-      source: { kind: 'plugin', plugin: 'repeat-tool-reminder' },
-    })
-    expect([message, message.content, message.content[0], message.source].every(Object.isFrozen)).toBe(true)
-    expect(reminderMessage('repeat-tool-reminder', 'text').id).not.toBe(message.id)
   })
 })
 
@@ -84,29 +76,66 @@ describe('the preview', () => {
     expect(lines('look', args, limit)).toHaveLength(5)
   })
 
-  it.each([Infinity, 1])(
-    'is the beginning of the canonical JSON, well formed, on one line, and counts the rest (table above %d)',
-    (many) => {
-      fc.assert(
-        fc.property(json, fc.integer({ min: 1, max: 60 }), (value, limit) => {
-          const whole = Array.from(escaped(canonical(value)))
-          const shown = previewOf(value, limit, many)
-          const rest = whole.length - limit
-          expect(shown).toBe(rest > 0 ? `${whole.slice(0, limit).join('')}… (+${rest} more chars)` : whole.join(''))
-          expect((shown as string & { isWellFormed(): boolean }).isWellFormed()).toBe(true)
-          expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
-        }),
-        { numRuns: 1_000 },
-      )
-    },
-  )
+  it('is the beginning of the canonical JSON, well formed, on one line, and counts the rest', () => {
+    fc.assert(
+      fc.property(json, fc.integer({ min: 1, max: 60 }), (value, limit) => {
+        const whole = Array.from(escaped(canonical(value)))
+        const shown = previewOf(value, limit)
+        const rest = whole.length - limit
+        expect(shown).toBe(rest > 0 ? `${whole.slice(0, limit).join('')}… (+${rest} more chars)` : whole.join(''))
+        expect((shown as string & { isWellFormed(): boolean }).isWellFormed()).toBe(true)
+        expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('orders keys as text, those that look like indices too, whatever the order in which an object has them', () => {
+    expect(previewOf(JSON.parse('{"b":0,"10":1,"":2,"9":3,"0":4}'), 100)).toBe('{"":2,"0":4,"10":1,"9":3,"b":0}')
+  })
 
   it.each([
-    ['at a border of the pieces in which it is measured', 65_535],
-    ['elsewhere', 65_534],
+    ['in what is shown', 0],
+    ['behind it', 65_534],
   ])('counts a pair of surrogates once: %s', (_title, before) => {
     const text = `${'x'.repeat(before)}${'😀'.repeat(40_000)}`
     expect(previewOf([text, text], 1)).toBe(`[… (+${2 * (before + 40_002) + 2} more chars)`)
+  })
+})
+
+describe('a reminder is known by its text', () => {
+  it('whichever call it is about', () => {
+    fc.assert(
+      fc.property(
+        json,
+        fc.string({ unit: 'binary' }),
+        fc.integer({ min: 2 }),
+        fc.integer({ min: 1, max: 60 }),
+        (args, tool, run, limit) => {
+          expect(isReminder(detailed(tool, args, run, limit))).toBe(true)
+        },
+      ),
+    )
+    expect(isReminder(GENTLE)).toBe(true)
+  })
+
+  const whole = detailed('look', { at: 'a' }, 5, 500)
+  it.each([
+    ['nothing', ''],
+    ['a quotation', `> ${GENTLE}`],
+    ['one that goes on', `${GENTLE} Really.`],
+    ['a detailed one that is quoted', `"${whole}"`],
+    ['a detailed one that goes on', `${whole}\nWhat does that mean?`],
+    ['a detailed one that goes on in its line', `${whole} Please.`],
+    ['its heading alone', whole.slice(0, whole.indexOf('\n'))],
+    ['one whose heading goes on', whole.replace('\n', ' Yes.\n')],
+    ['one without a number', whole.replace('calls: 5', 'calls: five')],
+    ['one without its tool', whole.replace('- tool: ', '')],
+    ['one without its arguments', whole.replace('- arguments: ', '')],
+    ['one with a line more', whole.replace('- tool', '- note: x\n- tool')],
+    ['one that ends early', whole.slice(0, whole.lastIndexOf('\n'))],
+  ])('%s is none', (_title, text) => {
+    expect(isReminder(text)).toBe(false)
   })
 })
 

@@ -1,0 +1,8 @@
+export type { Chain } from './chain.ts'
+export type { RepeatConfig } from './config.ts'
+export { faultsOf as repeatConfigFaults, type KeyHint } from './config-faults.ts'
+export type { Reading } from './fold.ts'
+export { callIdentity } from './identity.ts'
+export { remindIn } from './remind-in.ts'
+export { isReminder } from './text.ts'
+export { createRepeatTracker, type RepeatTracker } from './tracker.ts'
