@@ -4,7 +4,7 @@ import { setImmediate as tick } from 'node:timers/promises'
 import { Context } from '@deepseek-ai/cordis'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 
-const SIZE = 5_000_000
+const SIZE = 2_000_000
 
 const ctx = new Context()
 await ctx.plugin(reminder)
@@ -13,7 +13,7 @@ const decision = (): unknown => ({ kind: 'accept' })
 
 const bytes = Buffer.alloc(SIZE, 'x')
 
-/** A text of five megabytes, a new one each time. */
+/** A text of two megabytes, a new one each time. */
 function text(index: number): string {
   bytes.write(`${index} `)
   return bytes.toString('latin1')
