@@ -37,8 +37,9 @@ describe('what the model reads of job_output', () => {
     const harness = await jobsHost()
     const agent = harness.agent()
     const readOutput = () => ({ text: 'tail\n', end: 5, note: '[output truncated; full output: /tmp/x]' })
-    const done = Promise.resolve({ status: 'completed' as const })
-    harness.ctx.jobs.start({ kind: 'test', label: 'x', owner: agent, run: () => ({ cancel() {}, done, readOutput }) })
+    let cancel = (): void => {}
+    const done = new Promise<{ status: 'killed' }>((resolve) => (cancel = () => resolve({ status: 'killed' })))
+    harness.ctx.jobs.start({ kind: 'test', label: 'x', owner: agent, run: () => ({ cancel: () => cancel(), done, readOutput }) })
     expect(textOf(await call(harness, 'job_output', { job_id: 'test-1' }, { agent }))).toBe(
       'tail\n[output truncated; full output: /tmp/x]\n[status: running]',
     )
