@@ -6,6 +6,7 @@ import * as searchPlugin from '@loopguard/web/search-http'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { codeOf, failureOf, host, said, site, type WebHost } from './host.ts'
+import { timedOut } from './timed-out.ts'
 
 /** A host whose provider finds what `find` says. */
 async function searching(
@@ -188,5 +189,13 @@ describe('search-http', () => {
       code: 'WEB_PROVIDER_ERROR',
       message: 'http://127.0.0.1:1 could not be asked: connect ECONNREFUSED 127.0.0.1:1',
     })
+  })
+
+  it('a service that never answers is a timeout, and the socket is shut', async () => {
+    const { origin, closed } = await site(() => {})
+    const { ctx, call } = await host({ fetch: false, tools: { searchTimeoutMs: 100 } })
+    await ctx.plugin(searchPlugin, { endpoint: origin })
+    expect(await call('web_search', { queries: ['a', 'b'] })).toEqual(timedOut(100))
+    await closed(2)
   })
 })
