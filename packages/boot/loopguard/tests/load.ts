@@ -7,6 +7,7 @@ import { folder } from './cli.ts'
 export interface Loaded {
   readonly faults: readonly string[]
   readonly notes: readonly string[]
+  /** Also what is logged after the load. */
   readonly logged: string
   readonly started: readonly string[]
 }
@@ -33,5 +34,12 @@ export async function load(files: Readonly<Record<string, string>>, loadLimitMs 
       (reason: unknown) => reason as Error,
     )
   const lines = (text: string): string[] => text.replaceAll(`${path}/`, '').split('\n')
-  return { faults: lines(error?.message ?? '').slice(1), notes: notes.flatMap(lines), logged, started: globalThis.startedRows }
+  return {
+    faults: lines(error?.message ?? '').slice(1),
+    notes: notes.flatMap(lines),
+    get logged() {
+      return logged
+    },
+    started: globalThis.startedRows,
+  }
 }

@@ -36,7 +36,6 @@ export async function compose(rows: readonly Row[], options: ComposeOptions): Pr
   await ctx.plugin(RowLoader, { file })
   const loader = ctx.get('loader') as RowLoader
   const isSettled = await settlesWithin(loadLimitMs, load(loader, rows))
-  if (!isSettled) loader.giveUp()
   const twice = guardsTwice(loader.entries())
   const faults = [...(await audit(loader, isSettled ? undefined : loadLimitMs)), ...twice.faults]
   log.release(faults.reduce((reported, { error }) => withCauses(error, reported), new Set<unknown>()))

@@ -25,7 +25,6 @@ export class RowLoader extends Loader {
   /** The list whose row is being created. */
   private list: TurnList | undefined
   private lastTask: Promise<void> | undefined
-  private hasGivenUp = false
   private leftOut = 0
 
   constructor(ctx: Context, { file }: { readonly file: string }) {
@@ -52,7 +51,6 @@ export class RowLoader extends Loader {
     group.data = [...rows]
     this.leftOut += rows.length
     for (const row of rows) {
-      if (this.hasGivenUp) break
       this.leftOut--
       this.list = list
       // It asks for its import before it first waits for anything.
@@ -62,11 +60,6 @@ export class RowLoader extends Loader {
     }
     list.close()
     return created
-  }
-
-  /** Starts no further row. */
-  giveUp(): void {
-    this.hasGivenUp = true
   }
 
   /** How many rows there are that have no entry yet. */
@@ -114,7 +107,7 @@ export class RowLoader extends Loader {
     const list = this.list ?? this.turns.begin()
     const inTurn = list.take(this.load(file, name))
     if (this.list === undefined) list.close()
-    return inTurn.then((exported) => (this.hasGivenUp ? new Promise(() => {}) : exported))
+    return inTurn
   }
 
   private async load(file: string, name: string): Promise<unknown> {
