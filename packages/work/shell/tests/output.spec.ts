@@ -91,7 +91,8 @@ describe('output that is longer than maxOutputBytes', () => {
     const before = heldMemory()
     const process = shell.start({ command: 'yes | head -c 25000000; yes no | head -c 25000000 >&2' })
     await process.done
-    expect(heldMemory() - before).toBeLessThan(2_000_000)
+    // A buffer's memory may be given back a moment after the buffer was collected.
+    await until(() => heldMemory() - before < 2_000_000, 'no more than 2 MB are held')
     expect(process.readOutput().end).toBe(50_000_000)
   })
 })
