@@ -45,10 +45,10 @@ async function barrier(count) {
   const ctx = new Context()
   await ctx.plugin(SessionStore, { directory, durable: true })
   const sessions = Array.from({ length: count }, () => ctx.sessions.create())
-  await Promise.all(sessions.map((session) => session.flush()))
+  await Promise.all(sessions.map(async (session) => session.flush()))
   const startedAt = performance.now()
   for (let round = 0; round < BARRIERS; round++) {
-    await Promise.all(sessions.map((session) => (session.append('bench/note', round), session.flush())))
+    await Promise.all(sessions.map(async (session) => (session.append('bench/note', round), session.flush())))
   }
   const ns = ((performance.now() - startedAt) * 1e6) / (BARRIERS * count)
   await ctx.fiber.dispose()

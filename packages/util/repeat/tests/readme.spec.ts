@@ -22,7 +22,9 @@ it('fold: a transcript in the chat-completions format gets its reminders', () =>
     { role: 'tool' as const, content: 'nothing new', tool_call_id: id },
   ]
   const messages = [{ role: 'user' as const, content: 'go' }, ...step('1'), ...step('2'), ...step('3', 'todo_write'), ...step('4')]
-  expect(reminded(messages).slice(messages.length)).toEqual([{ role: 'user', content: expect.stringMatching(/^You are repeating/) as string }])
+  expect(reminded(messages).slice(messages.length)).toEqual([
+    { role: 'user', content: expect.stringMatching(/^You are repeating/) as string },
+  ])
   const broken = ['1', '2', '3'].flatMap((id) => step(id, 'look', '{"path"'))
   expect(reminded(broken)).toHaveLength(7)
 })
