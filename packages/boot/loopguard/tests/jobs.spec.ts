@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { AGENT, folder, HOST, printed, ROOT, run, start } from './cli.ts'
@@ -80,5 +81,51 @@ describe('examples/background-build', () => {
     ]
     let at = 0
     expect(pieces.filter((piece) => (at = out.indexOf(piece, at)) < 0)).toEqual([])
+  })
+})
+
+describe('a command in the foreground', () => {
+  /** What runs on this machine under that name; a zombie has no command line. */
+  const running = (command: string): number =>
+    readdirSync('/proc').filter((name) => {
+      try {
+        return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() === command
+      } catch {
+        return false
+      }
+    }).length
+
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  const foreground = (command: string): string => {
+    const args = JSON.stringify({ command, description: 'x' })
+    return folder({ 'cordis.yml': `${HOST}${WORK}${AGENT}`, 'script.yml': `- calls: [{ name: bash, arguments: ${args} }]\n` })
+  }
+
+  it('is ended by SIGTERM to the run, its whole group, and that is waited for', async () => {
+    const sleep = `sleep 90.${process.pid}1`
+    const child = start(['run'], { cwd: foreground(`${sleep} & ${sleep}`) })
+    await until(() => running(sleep) === 2)
+    child.kill('SIGTERM')
+    const { exitCode, stdout } = await child
+    expect([exitCode, running(sleep)]).toEqual([143, 0])
+    expect(stdout).toContain('Error: tool call aborted')
+  })
+
+  it('that ignores it is killed by the second signal, before the process is gone', async () => {
+    const sleep = `sleep 90.${process.pid}2`
+    const cwd = foreground(`trap '' TERM; ${sleep} & ${sleep}`)
+    writeFileSync(join(cwd, 'cordis.yml'), readFileSync(join(cwd, 'cordis.yml'), 'utf8').replace('graceMs: 200', 'graceMs: 80000'))
+    const child = start(['run'], { cwd })
+    await until(() => running(sleep) === 2)
+    child.kill('SIGINT')
+    await printed(child, 'cancelling')
+    child.kill('SIGTERM')
+    const { exitCode } = await child
+    // They were killed; the system may take a moment to clear them away.
+    await until(() => running(sleep) === 0)
+    expect(exitCode).toBe(143)
   })
 })

@@ -30,7 +30,9 @@ const act = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('kill' as const), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('list' as const, 'resume' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), which, keepInbox: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('pause' as const), ms: fc.nat({ max: 40 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('clear' as const), keepInbox: fc.boolean(), isTold: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('pause' as const), ms: fc.nat({ max: 60 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('crowd' as const), kinds: fc.array(kind, { minLength: 3, maxLength: 3 }) }) },
 )
 
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
@@ -69,8 +71,19 @@ class Run {
         return this.call('job_list', {})
       case 'cancel':
         return this.cancel(step.which, step.keepInbox)
+      case 'clear':
+        // Before what was sent is claimed, or while the agent does nothing: what waits in the inbox is discarded.
+        if (step.isTold) this.agent.followup(userMessage('never mind'))
+        this.agent.cancel({ kind: 'user' }, { keepInbox: step.keepInbox })
+        return this.agent.whenIdle()
       case 'resume':
         return this.resume()
+      case 'crowd':
+        // More ends in a row than may wake the agent, without a word of the user: the last notices wait when the inbox is cleared.
+        for (const each of step.kinds) await this.start(each)
+        await sleep(100)
+        this.agent.cancel()
+        return this.agent.whenIdle()
       case 'pause':
         await sleep(step.ms)
     }
@@ -142,7 +155,7 @@ it(
     await using host = await scheduleHost()
     host.ctx.on('shell/spawn', () => void figures.processes++)
     await fc.assert(
-      fc.asyncProperty(fc.array(act, { minLength: 4, maxLength: 14 }), async (steps) => {
+      fc.asyncProperty(fc.array(act, { minLength: 4, maxLength: 16 }), async (steps) => {
         const run = new Run(host, `run-${++figures.runs}`)
         for (const step of steps) await run.perform(step)
         await run.settle()

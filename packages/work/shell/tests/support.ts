@@ -64,9 +64,9 @@ export const programLine = (file: string): string => [process.execPath, ...progr
 
 let markers = 0
 
-/** A command that sleeps half a minute, and that nothing else on this machine runs. */
+/** A command that sleeps longer than any test waits, and that nothing else on this machine runs. */
 export function longSleep(): string {
-  return `sleep 30.${process.pid}${String(++markers).padStart(4, '0')}`
+  return `sleep 90.${process.pid}${String(++markers).padStart(4, '0')}`
 }
 
 /** The processes that run that command. A zombie does not run. */

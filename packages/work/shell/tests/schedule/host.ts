@@ -45,7 +45,7 @@ export async function scheduleHost(directory?: string) {
   await ctx.plugin(shellInvariant)
   await ctx.plugin(Jobs, { maxConcurrentJobsPerOwner: 4 })
   await ctx.plugin(jobsInvariant)
-  await ctx.plugin(jobsTools, { maxConsecutiveWakes: 2 })
+  await ctx.plugin(jobsTools, { maxConsecutiveWakes: 1 })
   await ctx.plugin(bash)
   ctx.llm.registerAdapter(['planned'], model)
   return {

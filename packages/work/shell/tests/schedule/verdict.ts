@@ -17,8 +17,10 @@ export interface JobStory {
   readEnd: boolean
   /** Events at which a notice of it was queued: each message once. */
   readonly notices: Map<string, number>
-  /** How often the model was shown a notice of it. */
-  shown: number
+  /** The notice waits in the inbox, or went with its owner. */
+  isWaiting: boolean
+  /** Events at which the model was shown a notice of it. */
+  readonly shown: number[]
 }
 
 const ENDED = /\[status: (completed|failed|killed)/
@@ -43,7 +45,8 @@ export function storiesOf(
         killed: false,
         readEnd: false,
         notices: new Map(),
-        shown: 0,
+        shown: [],
+        isWaiting: false,
       })
     } else if (type === 'job/end') {
       const job = of(data.id) as JobStory
@@ -75,10 +78,15 @@ export function storiesOf(
       }
     } else if (type === 'inbox/queued') {
       const job = of(toldBy(data.message))
-      if (job !== undefined && !job.notices.has(data.message.id)) job.notices.set(data.message.id, seq)
+      if (job === undefined) continue
+      job.isWaiting = true
+      if (!job.notices.has(data.message.id)) job.notices.set(data.message.id, seq)
+    } else if (type === 'inbox/removed') {
+      const isDisposal = disposals.some(({ from, to }) => seq >= from && seq < to)
+      for (const job of jobs.values()) if (data.ids.some((id) => job.notices.has(id))) job.isWaiting = isDisposal
     } else if (type === 'user/message') {
       const job = of(toldBy(data))
-      if (job !== undefined) job.shown++
+      if (job !== undefined) job.shown.push(seq)
     }
   }
   return [...jobs.values()]
@@ -93,10 +101,13 @@ function toldBy({ source, content }: SessionEvent<'user/message'>['data']): stri
 /** What is wrong with the notices of a job, if something is. */
 export function noticeFault(job: JobStory): 'lost' | 'doubled' | 'needless' | 'early' | undefined {
   const [queuedAt] = job.notices.values()
-  if (job.notices.size > 1 || job.shown > 1) return 'doubled'
+  if (job.notices.size > 1 || job.shown.length > 1) return 'doubled'
   if (queuedAt !== undefined && (job.endedAt === undefined || queuedAt < job.endedAt)) return 'early'
   if (queuedAt !== undefined && job.endedByDisposal) return 'needless'
-  if (queuedAt !== undefined && job.knownAt !== undefined && job.knownAt < queuedAt) return 'needless'
+  // The model knew already when it was shown, or will be shown.
+  const [shownAt = Infinity] = job.shown
+  if (queuedAt !== undefined && job.knownAt !== undefined && job.knownAt < shownAt) return 'needless'
   if (job.endedAt === undefined || job.endedByDisposal) return undefined
-  return queuedAt === undefined && job.knownAt === undefined ? 'lost' : undefined
+  const isTold = job.shown.length > 0 || job.isWaiting || job.knownAt !== undefined
+  return isTold ? undefined : 'lost'
 }
