@@ -35,6 +35,8 @@ export function start(args: readonly string[], { cwd = ROOT, env = {}, stdout }:
   return execa({ env: plain, cwd })(process.execPath, [...COMMAND, ...args], {
     reject: false,
     stdin: 'ignore',
+    // The command itself is to end.
+    forceKillAfterDelay: false,
     // Any descriptor will do, whatever the types say.
     ...(stdout !== undefined && { stdout: stdout as 1 }),
   }) as unknown as Child

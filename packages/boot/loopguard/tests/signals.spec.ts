@@ -77,18 +77,23 @@ describe('a call that nothing could end', () => {
 })
 
 describe('a call that does not stop', () => {
-  it('is named while it is waited for, and is left when its time is over', async () => {
+  it('is named while it is waited for, and given up on when its time is over', async () => {
     const child = start(['run', '--stop-limit', '500'], { cwd: composition(DEAF) })
     await printed(child, 'call: wait')
     child.kill('SIGINT')
-    const { exitCode, stderr } = await child
+    const { exitCode, stdout, stderr } = await child
     expect(exitCode).toBe(130)
     const call = 'agent "worker", turn 1, step 1: the call "call_1" of the tool "wait"'
-    expect(stderr.split('\n').slice(0, 2)).toEqual([
+    expect(stderr.split('\n').filter((line) => !/^ +at /.test(line))).toEqual([
       'SIGINT: cancelling; a second one ends at once',
       `waiting for ${call}: it has not stopped, and is given up on 500 ms after the cancel`,
+      expect.stringMatching(
+        /^error \[agent-loop\] agent "worker", turn 1: gave up on the tool "wait" \(call "call_1"\) 500 ms after the cancel/,
+      ),
+      expect.stringMatching(/^HarnessError: gave up on the tool "wait"/),
+      'unloaded',
     ])
-    expect(stderr).toContain('\nunloaded')
+    expect(stdout).toContain('error [call_1] TOOL_OUTCOME_UNKNOWN: ')
   })
 })
 

@@ -45,26 +45,6 @@ const loop = z.object({
   agents: z.array(row).default([]),
 }) as unknown as z<Partial<Config>, Config>
 
-export const Config: z<Partial<Config>, Config> = strictConfig('agent-loop', strictRows(loop), [
-  'maxParallelToolCalls',
-  'abandonAfterMs',
-  'agents',
-])
-
-interface Outcome {
-  readonly issues?: readonly { readonly message: string; readonly path?: readonly PropertyKey[] }[]
-}
-
-/** A schema that holds another does not ask its `~standard`: what is strict about a row has to be asked for each. */
-function strictRows<T extends object>(schema: z<T, Config>): z<T, Config> {
-  const { '~standard': standard } = schema
-  const validate = (value: unknown): unknown => {
-    const rows: unknown = Object(value).agents
-    const issues = (Array.isArray(rows) ? rows : []).flatMap((item, index) => {
-      const outcome = row['~standard'].validate(item ?? 'nothing') as Outcome
-      return (outcome.issues ?? []).map((issue) => ({ ...issue, path: ['agents', index, ...(issue.path ?? [])] }))
-    })
-    return issues.length > 0 ? { issues } : standard.validate(value)
-  }
-  return Object.defineProperty(schema, '~standard', { value: { ...standard, validate }, configurable: true })
-}
+export const Config: z<Partial<Config>, Config> = strictConfig('agent-loop', loop, ['maxParallelToolCalls', 'abandonAfterMs', 'agents'], {
+  items: { agents: row },
+})
