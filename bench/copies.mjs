@@ -13,6 +13,6 @@ registerHooks({
   },
   load(url, context, next) {
     if (!url.endsWith('/hop.js?copy=unfair')) return next(url, context)
-    return { format: 'module', source: 'export const hopIfDue = () => undefined', shortCircuit: true }
+    return { format: 'module', source: 'export const hopIfDue = () => undefined, isHopAwaited = () => false', shortCircuit: true }
   },
 })
