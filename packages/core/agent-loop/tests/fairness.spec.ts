@@ -38,25 +38,27 @@ describe('a loop without I/O lets a timer cancel it', () => {
     expect(await cancelled(harness.agent())).toBe('end 1 aborted by user')
   })
 
-  it('between steps that make none', async () => {
-    await using harness = await createHarness({ script: [{ text: 'done', repeat: ROUNDS + 1 }] })
+  it('between steps that make none, and the model is not asked once more', async () => {
+    const asked: boolean[] = []
+    const says = ({ signal }: { readonly signal: AbortSignal }): { text: string } => (asked.push(signal.aborted), { text: 'done' })
+    await using harness = await createHarness({ script: Array.from({ length: ROUNDS + 1 }, () => says) })
     let steered = 0
     harness.ctx.on('agent/turn-stopping', ({ agent }) => {
       busy()
       if (++steered <= ROUNDS) agent.steer(userMessage('go on'))
     })
     expect(await cancelled(harness.agent())).toBe('end 1 aborted by user')
+    expect(asked).not.toContain(true)
   })
 
   it('between the attempts of a listener that retries for ever, and the model is not asked once more', async () => {
     const asked: boolean[] = []
     const fails = ({ signal }: { readonly signal: AbortSignal }): never => {
       asked.push(signal.aborted)
-      busy()
       throw new LlmError('busy', 'BUSY')
     }
     await using harness = await createHarness({ script: [...Array.from({ length: ROUNDS }, () => fails), { text: 'done' }] })
-    harness.ctx.on('agent/request-error', async () => ({ kind: 'retry' }))
+    harness.ctx.on('agent/request-error', async () => (busy(), { kind: 'retry' }))
     expect(await cancelled(harness.agent())).toBe('end 1 aborted by user')
     expect(asked).not.toContain(true)
   })

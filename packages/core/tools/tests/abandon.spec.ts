@@ -73,7 +73,8 @@ describe('a dispatch that is given up on', () => {
     go.open()
     await late
     expect(refused).toMatchObject({ code: 'CALL_FINISHED' })
-    expect(contextsOf(await prepared.finish())).toEqual(['before'])
+    const result = await prepared.finish()
+    expect([codeOf(result), ...contextsOf(result)]).toEqual(['TOOL_OUTCOME_UNKNOWN', 'before'])
   })
 
   it('is not tried again, and its signal is the caller’s, whatever the wrappers inside still do', async () => {
