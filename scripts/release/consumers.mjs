@@ -48,7 +48,9 @@ function checkHarness(local) {
       return alias === undefined ? [] : [[name, alias]]
     })
     for (const [name, alias] of aliases) dependencies[name] = local[alias]
-    const needed = ['@loopguard/timeout', '@loopguard/invariants'].map((name) => [name, local[name]])
+    // What the guards stand on, and the registry of their companions.
+    const names = ['timeout', 'repeat', 'kit', 'cordis-internals', 'invariants'].map((name) => `@loopguard/${name}`)
+    const needed = names.map((name) => [name, local[name]])
     writeJson(folder, { dependencies: { ...dependencies, ...Object.fromEntries(needed) } })
     for (const file of ['cordis.yml', 'conversation.mjs', 'model.mjs', 'tools.mjs']) cpSync(join(example, file), join(folder, file))
     install('npm', step)

@@ -187,3 +187,20 @@ it('the module is a plugin: a name, no services, a schema and apply, and no defa
   expect(reminder.name).toBe('repeat-tool-reminder')
   expect(reminder.inject).toEqual([])
 })
+
+it('a host that passes no configuration at all gets the defaults', async () => {
+  const ctx = new Context()
+  let threw: unknown
+  await ctx.plugin({
+    name: 'host',
+    apply: (own: Context) => {
+      try {
+        reminder.apply(own)
+      } catch (error) {
+        threw = error
+      }
+    },
+  })
+  await ctx.fiber.dispose()
+  expect(threw).toBeUndefined()
+})

@@ -196,3 +196,9 @@ describe('what JSON cannot hold is refused, with its path', () => {
     expect([source, source.a, source.a[0]].map((part) => Object.isFrozen(part))).toEqual([false, false, false])
   })
 })
+
+it('a long list with a prototype that shows itself in another way is still a list', () => {
+  const odd: unknown[] = Array.from({ length: 100 }, (_, index) => index)
+  Object.setPrototypeOf(odd, Object.setPrototypeOf([], null) as object)
+  expect(snapshot(odd)).toEqual(Array.from({ length: 100 }, (_, index) => index))
+})

@@ -64,3 +64,25 @@ it('a hint counts the edits between two keys', () => {
   expect(keyHint('', ['ab'])).toBe(', did you mean `ab`?')
   expect(keyHint('abcd', ['wxyz'])).toBe(', expected `wxyz`')
 })
+
+it('the items of a list are checked each, and an issue says where it is', () => {
+  const item = {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'test',
+      validate: (value: unknown) => (value === 'good' ? { value } : { issues: [{ message: 'bad' }, { message: 'worse', path: ['id'] }] }),
+    },
+  }
+  const schema = strictConfig('plugin', lenient(), ['rows'], { items: { rows: item } })
+  expect(schema['~standard'].validate({ rows: ['good', 'other'] })).toEqual({
+    issues: [
+      { message: 'bad', path: ['rows', 1] },
+      { message: 'worse', path: ['rows', 1, 'id'] },
+    ],
+  })
+  expect(schema['~standard'].validate({ rows: 'no list' })).toEqual({ value: { asked: { rows: 'no list' } } })
+})
+
+it('what JSON cannot show is no configuration either', () => {
+  expect(validate(Symbol('s'))).toEqual(issues('plugin: the configuration must be a map, got Symbol(s)'))
+})
