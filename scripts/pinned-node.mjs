@@ -40,7 +40,7 @@ export function isTooOld(version) {
   const own = version.split('.').map(Number)
   const floor = FLOOR.split('.').map(Number)
   const at = floor.findIndex((part, index) => part !== own[index])
-  return at !== -1 && own[at] < floor[at]
+  return own[at] < floor[at]
 }
 
 const EXE = process.platform === 'win32' ? '.exe' : ''
@@ -99,7 +99,7 @@ function download(root, spec, folder) {
     shell: process.platform === 'win32',
   })
   const name = readdirSync(folder).find((entry) => entry.endsWith('.tgz'))
-  if (status !== 0 || name === undefined)
+  if (name === undefined)
     throw new Error(`npm could not fetch ${spec} (${error?.message ?? `exit ${status}`}). Run this again, or: ${ADVICE}`)
   return readFileSync(join(folder, name))
 }

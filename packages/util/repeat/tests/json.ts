@@ -2,7 +2,8 @@ import fc from 'fast-check'
 
 const key: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'toString', 'length', '', '0', '10', '9', 'a', 'b', 'c', '\ud800', 'a\u0000b', 'é'),
-  fc.string({ maxLength: 6 }),
+  // No lone backslash: after such a key Node 24 and 26 misread those that begin with an escape (nodejs/node#63785).
+  fc.string({ maxLength: 6 }).filter((key) => key !== '\\'),
 )
 
 /** JSON values as wild as they come: own `__proto__` keys, lone surrogates, keys that look like indices, repeated shapes, no `undefined`. */
