@@ -1,5 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { deadline, MAX_TIMER_DELAY_MS } from '@loopguard/timeout'
+import { deadline, MAX_TIMER_DELAY_MS, TOOL_TIMEOUT, ToolTimeoutError } from '@loopguard/timeout'
 import type { ToolDefinition, ToolDispatchExecution, ToolExecutionFailure, ToolExecutionResult } from '@loopguard/tools'
 
 /** The plugin's name in a composition, and the name of its logger. */
@@ -8,8 +8,8 @@ export const name = 'timeout-policy'
 /** It wraps `tools/execute` and reads budgets from `ctx.tools`. */
 export const inject: string[] = ['tools']
 
-/** Code of the result of a call that outlived its budget. This plugin owns it, and gives it to nothing else. */
-export const TOOL_TIMEOUT = 'TOOL_TIMEOUT'
+/** Code of the result of a call that outlived its budget. */
+export { TOOL_TIMEOUT } from '@loopguard/timeout'
 
 /** The plugin takes no config: a tool declares its own budget as `timeoutMs`. Nothing, `null` and `{}` pass; whatever else is refused. */
 export const Config: NoConfig = { '~standard': { version: 1, vendor: '@loopguard/timeout-policy', validate } }
@@ -85,11 +85,11 @@ async function within(
 
 /** Of what it replaces, the result keeps the contexts: the body deferred them, late or not. */
 function timedOut(timeoutMs: number, replaced?: ToolExecutionResult): ToolExecutionFailure {
-  const message = `tool call timed out after ${timeoutMs}ms`
+  const { message, name: errorName, code } = new ToolTimeoutError(timeoutMs)
   const failure: ToolExecutionFailure = {
     isError: true,
     content: [{ type: 'text', text: `Error: ${message}` }],
-    error: { message, info: { name: 'ToolTimeoutError', code: TOOL_TIMEOUT } },
+    error: { message, info: { name: errorName, code } },
   }
   return replaced?.additionalContexts ? { ...failure, additionalContexts: replaced.additionalContexts } : failure
 }

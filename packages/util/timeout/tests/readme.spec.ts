@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { deadline, TimeoutReason } from '@loopguard/timeout'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { told } from './samples/budget.ts'
 import { budgetOf, outcomeOf } from './samples/classified.ts'
 import { lines } from './samples/watched-stream.ts'
 import { within } from './samples/within.ts'
@@ -52,4 +53,20 @@ it('budgetOf and outcomeOf: clamp and classify', () => {
   expect(outcomeOf(undefined, AbortSignal.abort(new TimeoutReason('OTHER', 50)))).toBe('cancelled')
   using limit = deadline(undefined, 1_000, 'READ_TIMEOUT')
   expect(outcomeOf('broken', limit.signal)).toBe('failed: broken')
+})
+
+it('told: a value, a timeout and a cancel of the user', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    expect(await told(async () => 'done')).toBe('done')
+    const late = told(untilAborted)
+    vi.advanceTimersByTime(2_000)
+    expect(await late).toBe('Error: tool call timed out after 2000ms')
+    const user = new AbortController()
+    const cancelled = told(untilAborted, user.signal)
+    user.abort(new Error('the user left'))
+    await expect(cancelled).rejects.toThrow('the user left')
+  } finally {
+    vi.useRealTimers()
+  }
 })
