@@ -1,192 +1,85 @@
+import { busOf, hears, type Hook, hooksOf } from '@loopguard/cordis-internals'
 import { companion, type Companion, onDispatch } from '@loopguard/invariants/companion'
-import type { PreStepEvent } from '@loopguard/agent-loop'
 import type { UserMessage } from '@loopguard/llm'
 import type { ToolExecution, ToolExecutionResult } from '@loopguard/tools'
-import { type Guard, GUARD, Guards } from './guards.ts'
-import { type Held, HeldUp } from './held-up.ts'
-import { type GuardConfig, RecountingModel } from './recount.ts'
-import { StepLog } from './step-log.ts'
+import { keyOf, matches } from './recount.ts'
+import { watchLog } from './step-log.ts'
 
-/** What the recount says of a call whose post-execute stage runs or has run. */
-interface Expectation extends Held {
-  readonly outcome: ToolExecutionResult
-  readonly models: readonly RecountingModel[]
-  /** `undefined`: there is nothing to compare with. */
-  readonly due: boolean | undefined
-  readonly isExposed: boolean
-  /** How often the call has come through to the inside of the guard. */
-  passes: number
-}
-
-/** A message of the user on its way to the guard, which some listener outside of it may keep or hold up. */
-interface Reset extends Held {
-  readonly models: readonly RecountingModel[]
-}
+const GUARD = 'repeat-tool-reminder'
+const OUR_GUARDS: ReadonlySet<unknown> = new Set([GUARD, 'repeated-failure-reminder', 'timeout-policy'])
 
 const plugin: Companion = companion({
   name: 'repeat-tool-reminder-invariant',
   packageName: '@loopguard/repeat-tool-reminder',
   install(ctx, fail) {
-    const guards = new Guards(ctx)
-    const models = new WeakMap<object, RecountingModel>()
-    const created = new WeakSet<object>()
-    const expectations = new WeakMap<WeakKey, Expectation>()
-    /** For the listener of the result: a throw at its dispatch would keep it from all others. */
-    const complaints = new WeakMap<WeakKey, string>()
-    const heldUp = new HeldUp()
-    const resets = new WeakMap<PreStepEvent, Reset>()
-    /** Of the steps that are open, by session. */
-    const steps = new Map<string, StepLog>()
+    const bus = busOf(ctx)
+    /** The last calls of an agent that a guard has counted. A guard is known by its listener, of which each activation has a new one. */
+    const runs = new WeakMap<object, { readonly guard: Hook | undefined; readonly key: string | undefined; readonly length: number }>()
+    /** Of a call whose result is still to come: what it was before its review, and whether a reminder is due. */
+    const reviews = new WeakMap<WeakKey, { readonly before: ToolExecutionResult; readonly isDue: boolean | undefined }>()
 
-    const modelOf = (guard: Guard): RecountingModel | undefined => {
-      const known = models.get(guard.activation)
-      const config: unknown = guard.fiber.config
-      if (known !== undefined || !isConfig(config)) return known
-      const isFresh = guards.isFresh(guard)
-      const model = new RecountingModel(config, (agent) => isFresh || created.has(agent))
-      models.set(guard.activation, model)
-      return model
+    /** The guard that hears an event: if it is one, and no listener of another plugin, which may keep things from it, stands outside. */
+    const guardAt = (event: string, carrier: unknown): Hook | undefined => {
+      const heard = (of: string): Hook[] => hooksOf(bus, of).filter((hook) => hears(hook, carrier))
+      const [guard, ...more] = heard('tools/post-execute').filter((hook) => nameOf(hook) === GUARD)
+      const outermost = heard(event).find((hook) => hook.ctx.fiber === guard?.ctx.fiber || !OUR_GUARDS.has(nameOf(hook)))
+      return more.length > 0 || (outermost !== undefined && outermost.ctx.fiber !== guard?.ctx.fiber) ? undefined : guard
     }
-    const recount = (exec: ToolExecution, outcome: ToolExecutionResult, carrier: unknown): void => {
-      const heard = guards.of('tools/post-execute', carrier)
-      if (heard.length === 0) return
-      const counted = heard.flatMap((guard) => modelOf(guard) ?? [])
-      const [due, ...others] = counted.map((model) => model.count(exec))
-      const isExposed = heard.some((guard) => guard.isExposed)
-      const expectation: Expectation = {
-        kind: 'call',
-        isOvertaken: false,
-        outcome,
-        models: counted,
-        due: others.length === 0 ? due : undefined,
-        isExposed,
-        passes: 0,
-      }
-      expectations.set(keyOf(exec), expectation)
-      if (isObject(exec.agent)) heldUp.begin(exec.agent, expectation, isExposed)
-    }
-    const startAfresh = (event: PreStepEvent, carrier: unknown): void => {
-      if (!event.messages.some((message: UserMessage | undefined) => message?.source?.kind === 'user')) return
-      const exposed: RecountingModel[] = []
-      for (const guard of guards.of('agent/pre-step', carrier)) {
-        const model = modelOf(guard)
-        if (model === undefined) continue
-        if (guard.isExposed) exposed.push(model)
-        else model.reset(event.agent)
-      }
-      for (const model of exposed) model.doubt(event.agent)
-      const reset: Reset = { kind: 'reset', isOvertaken: false, models: exposed }
-      resets.set(event, reset)
-      heldUp.begin(event.agent, reset, exposed.length > 0)
+    /** Whether a reminder is due; `undefined` when that cannot be said. */
+    const recount = ({ agent, parent, name: tool, arguments: args }: ToolExecution, guard: Hook | undefined): boolean | undefined => {
+      if (!isObject(agent) || (parent ?? undefined) !== undefined) return false
+      const { thresholds, include, exclude } = Object(guard?.ctx.fiber.config) as Record<string, unknown>
+      // Another plugin of that name may have other rules.
+      if (!isList<number>(thresholds) || !isList<string>(include) || !isList<string>(exclude)) return void runs.delete(agent)
+      const isMeant = (pattern: string): boolean => matches(pattern, tool)
+      if ((include.length > 0 && !include.some(isMeant)) || exclude.some(isMeant)) return false
+      const [last, key] = [runs.get(agent), keyOf(tool, args)]
+      const isKnown = last?.guard === guard && last?.key !== undefined && key !== undefined
+      const length = !isKnown ? NaN : key === last.key ? last.length + 1 : 1
+      runs.set(agent, { guard, key, length })
+      return Number.isNaN(length) ? undefined : thresholds.includes(length)
     }
 
-    const compare = (exec: ToolExecution, result: ToolExecutionResult): void => {
-      const reminders = result.additionalContexts?.filter(isReminder) ?? []
-      if (exec.agent !== undefined) {
-        steps.get(exec.agent.id)?.show(
-          exec,
-          reminders.map(({ id }) => id),
-        )
-      }
-      const expectation = expectations.get(keyOf(exec))
-      expectations.delete(keyOf(exec))
-      if (expectation !== undefined && isObject(exec.agent)) heldUp.end(exec.agent, expectation)
-      const expected = expectation === undefined ? undefined : expectedOf(expectation, exec, result)
-      if (expected !== undefined && reminders.length !== expected)
-        complaints.set(keyOf(exec), `shows ${reminders.length} reminders, the recount expects ${expected}`)
-    }
-
-    // At the dispatch, where each call comes by once, whatever the listeners do with it.
+    // At the dispatch, where each event comes by once, whatever the listeners do with it.
     onDispatch(ctx, {
-      'tools/post-execute'([exec, outcome], carrier) {
-        if (isObject(exec) && isObject(outcome)) recount(exec as ToolExecution, outcome as ToolExecutionResult, carrier)
-      },
-      'tools/result'([exec, result]) {
-        if (isObject(exec) && isObject(result)) compare(exec as ToolExecution, result as ToolExecutionResult)
+      'tools/post-execute'([exec, before], carrier) {
+        if (!isObject(exec) || !isObject(before)) return
+        const isDue = recount(exec as ToolExecution, guardAt('tools/post-execute', carrier))
+        reviews.set(idOf(exec), { before: before as ToolExecutionResult, isDue })
       },
       'agent/pre-step'([event], carrier) {
-        if (isObject(event) && Array.isArray((event as PreStepEvent).messages)) startAfresh(event as PreStepEvent, carrier)
+        const { agent, messages } = Object(event) as Record<string, unknown>
+        if (!isObject(agent) || !isList<UserMessage | undefined>(messages)) return
+        if (!messages.some((message) => message?.source?.kind === 'user')) return
+        runs.set(agent, { guard: guardAt('agent/pre-step', carrier), key: '', length: 0 })
       },
     })
-    // On the inside of the guard: what comes through to here has passed it.
-    ctx.on('tools/post-execute', (exec, _outcome, next) => {
-      const expectation = expectations.get(keyOf(exec))
-      if (expectation !== undefined) expectation.passes++
-      return next()
+    ctx.on('tools/result', (exec, result) => {
+      const { before, isDue } = (isObject(exec) && reviews.get(idOf(exec))) || {}
+      if (before === undefined || !isObject(result)) return
+      reviews.delete(idOf(exec))
+      const isBlocked = result.isError && result.error.info?.code === 'BLOCKED'
+      // Its review failed or was vetoed: what the guard has added is gone, and it may not have heard of the call.
+      const isLost = result.isError && !isBlocked && !(before.isError && before.error.message === result.error.message)
+      if (isLost && isObject(exec.agent)) runs.delete(exec.agent)
+      if (isLost || isDue === undefined) return
+      const concludes = !before.isError && before.concludesTurn === true && !isBlocked
+      const [wanted, shown] = [isDue && !concludes ? 1 : 0, remindersIn(result.additionalContexts).length]
+      if (shown !== wanted) fail(`call "${exec.callId}" of tool "${exec.name}" shows ${shown} reminders, the recount expects ${wanted}`)
     })
-    ctx.on('agent/pre-step', (event, next) => {
-      const reset = resets.get(event)
-      if (reset === undefined) return next()
-      for (const model of reset.models) {
-        if (reset.isOvertaken) model.doubt(event.agent)
-        else model.reset(event.agent)
-      }
-      return next()
-    })
-
-    ctx.on('tools/result', (exec) => {
-      const complaint = complaints.get(keyOf(exec))
-      complaints.delete(keyOf(exec))
-      if (complaint !== undefined) fail(`call "${exec.callId}" of tool "${exec.name}" ${complaint}`)
-    })
-    ctx.on('session/event', ({ id }, event) => {
-      if (event.type === 'step/start') steps.set(id, new StepLog())
-      const complaint = steps.get(id)?.next(event, isReminder)
-      if (event.type === 'step/end') steps.delete(id)
-      if (complaint !== undefined) fail(`session "${id}": ${complaint}`)
-    })
-    ctx.on('agent/created', ({ agent }) => void created.add(agent))
-    ctx.on('agent/disposed', ({ agent }) => void steps.delete(agent.id))
+    watchLog(ctx, fail, remindersIn)
   },
 })
 
 export const name: string = plugin.name
 export const inject: string[] = plugin.inject
-/** Recounts the calls of each agent with a model of its own, and checks that each reminder comes when it is due and stands in the log. */
+/** Recounts the calls of each agent with a model of its own: each reminder must come when it is due, and stand in the log. */
 export const apply: Companion['apply'] = plugin.apply
 
-/** How many reminders a result must show; `undefined` when that cannot be said. */
-function expectedOf(expectation: Expectation, { agent }: ToolExecution, result: ToolExecutionResult): number | undefined {
-  const { outcome, models, due, isExposed, passes, isOvertaken } = expectation
-  const hasFailed = failedInReview(outcome, result)
-  if (agent !== undefined && (isOvertaken || (passes !== 1 && (isExposed || hasFailed)))) {
-    // Whether the guard has counted this call, and after which, is anybody's guess.
-    for (const model of models) model.doubt(agent)
-    return undefined
-  }
-  if (due === undefined || hasFailed) return undefined
-  const concludes = !outcome.isError && outcome.concludesTurn === true
-  if (!due || !concludes) return due ? 1 : 0
-  // No request follows, unless the guard has seen the result blocked; those outside of it may have changed the decision since.
-  return isExposed ? undefined : isBlocked(result) ? 1 : 0
-}
-
-/** A listener that failed in post-execute fails the call, and what others had added goes with it. */
-function failedInReview(outcome: ToolExecutionResult, result: ToolExecutionResult): boolean {
-  if (!result.isError || isBlocked(result)) return false
-  return !outcome.isError || outcome.error.message !== result.error.message
-}
-
-function isBlocked(result: ToolExecutionResult): boolean {
-  return result.isError && result.error.info?.code === 'BLOCKED'
-}
-
-function isReminder({ source }: UserMessage): boolean {
-  return source.kind === 'plugin' && source.plugin === GUARD
-}
-
-/** Another host may send something else under the names of these events. */
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
-
+const remindersIn = (messages: readonly UserMessage[] = []): string[] =>
+  messages.filter(({ source }) => source.kind === 'plugin' && source.plugin === GUARD).map(({ id }) => id)
+const nameOf = (hook: Hook): unknown => hook.ctx.fiber.runtime?.name
 /** A call goes by its token: some hosts show different objects at different stages. */
-function keyOf(exec: ToolExecution): WeakKey {
-  return (exec as Partial<ToolExecution>).token ?? exec
-}
-
-/** Another plugin of that name may have other rules. */
-function isConfig(config: unknown): config is GuardConfig {
-  const { thresholds, include, exclude } = Object(config) as Partial<GuardConfig>
-  return Array.isArray(thresholds) && Array.isArray(include) && Array.isArray(exclude)
-}
+const idOf = (exec: object): WeakKey => (exec as Partial<ToolExecution>).token ?? exec
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+const isList = <T>(value: unknown): value is readonly T[] => Array.isArray(value)

@@ -1,11 +1,16 @@
 import { runInNewContext } from 'node:vm'
 import type { Context } from '@deepseek-ai/cordis'
-import { CallId, SessionId, text } from '@loopguard/llm'
+import { type CallId, SessionId, text } from '@loopguard/llm'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import { createHarness, gate, mountInvariants } from '@loopguard/testkit'
+import type { PostToolDecision } from '@loopguard/tools'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { CALLS, execute, heard, isReminder, play, preStep, tools } from './stage.ts'
-import { doubling, foreignHost, forged, NAME, OWN, post, PREPEND, refuseReminders, said, watched } from './watched.ts'
+import { CALLS, execute, heard, isReminder, play, tools } from './stage.ts'
+import { doubling, foreignHost, forged, NAME, OWN, post, PREPEND, refuseReminders, said, userSpeaks, watched } from './watched.ts'
+
+/** A fault behind which the companion must be heard again: a reminder that is not due. */
+const forge = (ctx: Context) => post(ctx, (decision) => ({ ...decision, additionalContexts: [forged()] }))
+const FORGED = ['"look" shows 1 reminders, the recount expects 0']
 
 describe('the companion is silent about', () => {
   it.each([
@@ -33,22 +38,12 @@ describe('the companion is silent about', () => {
     watch.assertNone()
   })
 
-  it('a call that ends the turn, and was blocked only after the guard had seen that it was not', async () => {
-    const { harness, ctx, agent, watch } = await watched({ thresholds: [2] })
-    post(ctx, () => ({ kind: 'block', feedback: [text('not yet')] }), PREPEND)
-    await play(harness, agent, 'C C')
-    expect(heard(agent)).toBe('C C')
-    watch.assertNone()
-  })
-
   it('reminders that a host hands to the inbox instead of the log', async () => {
     const { harness, ctx, agent, watch } = await watched()
     refuseReminders(ctx)
     ctx.on('tools/result', (_exec, { additionalContexts = [] }) => additionalContexts.forEach((context) => agent.inject(context)))
     await play(harness, agent, 'A A A')
-    expect(heard(agent)).toBe('A A A')
     expect(agent.inbox.nextStep.filter(isReminder)).toHaveLength(1)
-    watch.assertNone()
     watch.assertNone()
   })
 
@@ -67,7 +62,7 @@ describe('the companion is silent about', () => {
     watch.assertNone()
   })
 
-  it('a guard that is loaded twice, and the one that stays when the other goes', async () => {
+  it('a guard that is loaded twice, until one is left and the user has spoken', async () => {
     const { harness, ctx, agent, watch } = await watched()
     const second = await ctx.plugin(reminder, { thresholds: [2] })
     await play(harness, agent, 'A A A')
@@ -75,9 +70,9 @@ describe('the companion is silent about', () => {
     await play(harness, agent, 'A A', 'P')
     expect(heard(agent)).toBe('A A ! A ! A A !5')
     watch.assertNone()
-    post(ctx, (decision) => ({ ...decision, additionalContexts: [forged()] }))
-    await play(harness, agent, 'A', 'P')
-    expect(said(watch)).toEqual(['"look" shows 1 reminders, the recount expects 0'])
+    forge(ctx)
+    await play(harness, agent, 'A')
+    expect(said(watch)).toEqual(FORGED)
   })
 
   it('a past that it has not seen, until that no longer matters', async () => {
@@ -90,12 +85,11 @@ describe('the companion is silent about', () => {
     const watch = await mountInvariants(ctx, OWN)
     await play(harness, agent, 'A A A', 'P')
     expect(heard(agent)).toBe('A A A ! A A !5')
+    forge(ctx)
+    await play(harness, agent, 'A', 'P')
     watch.assertNone()
-    post(ctx, ({ additionalContexts: _taken, ...decision }) => decision, PREPEND)
-    await play(harness, agent, 'A A A', 'P')
-    watch.assertNone()
-    await play(harness, agent, 'B B B', 'P')
-    expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
+    await play(harness, agent, 'B', 'P')
+    expect(said(watch)).toEqual(FORGED)
   })
 
   it('a step that was under way when it was loaded', async () => {
@@ -103,199 +97,93 @@ describe('the companion is silent about', () => {
     onTestFinished(() => harness.dispose())
     const [reached, more] = [gate(), gate()]
     const { ctx } = harness
-    ctx.tools.register({
-      name: 'look',
-      description: '',
-      parameters: {},
-      execute: async () => {
-        reached.open()
-        await more.opened
-        return 'seen'
-      },
-    })
+    const wait = async () => {
+      reached.open()
+      await more.opened
+      return 'seen'
+    }
+    ctx.tools.register({ name: 'look', description: '', parameters: {}, execute: wait })
     const agent = harness.agent()
-    const said = play(harness, agent, 'AAA')
+    const done = play(harness, agent, 'AAA')
     await reached.opened
     const watch = await mountInvariants(ctx, OWN)
     more.open()
-    await said
+    await done
     expect(heard(agent)).toBe('A A A !')
     watch.assertNone()
   })
 
-  it('calls that a listener keeps from the guard', async () => {
-    const { harness, ctx, agent, watch } = await watched()
-    let hides = true
-    ctx.on(
-      'tools/post-execute',
-      (_exec, _result, next) => (hides ? Promise.resolve({ kind: 'block', feedback: [text('no')] }) : next()),
-      PREPEND,
-    )
-    await play(harness, agent, 'A A A')
-    hides = false
-    await play(harness, agent, 'A A A', 'P')
-    expect(heard(agent)).toBe('A A A A A A !')
-    watch.assertNone()
+  describe('what passes a listener of another plugin outside of the guard:', () => {
+    it.each<[string, (next: () => Promise<PostToolDecision>) => Promise<PostToolDecision>]>([
+      ['it keeps calls', async () => ({ kind: 'accept' })],
+      ['it takes reminders away', async (next) => (await next(), { kind: 'accept' })],
+      ['it adds some', async (next) => ({ ...(await next()), additionalContexts: [forged()] })],
+      ['it asks twice', async (next) => (await next(), next())],
+      ['it blocks', async (next) => (await next(), { kind: 'block', feedback: [text('no')] })],
+      ['it fails', () => Promise.reject(new Error('no review today'))],
+      ['it passes everything on', (next) => next()],
+    ])('%s; once it is gone and the user has spoken, it is heard again', async (_title, review) => {
+      const { harness, ctx, agent, watch } = await watched({ thresholds: [2] })
+      const off = ctx.on('tools/post-execute', (_exec, _result, next) => review(next), PREPEND)
+      await play(harness, agent, 'A A A C C')
+      off()
+      await play(harness, agent, 'A A', 'P')
+      watch.assertNone()
+      forge(ctx)
+      await play(harness, agent, 'A')
+      expect(said(watch)).toEqual(FORGED)
+    })
+
+    it('it keeps messages of the user', async () => {
+      const { harness, ctx, agent, watch } = await watched()
+      const off = ctx.on('agent/pre-step', ({ messages }) => Promise.resolve({ kind: 'enter', messages }), PREPEND)
+      await play(harness, agent, 'A A U A')
+      expect(heard(agent)).toBe('A A A !')
+      off()
+      await play(harness, agent, 'A A', 'P')
+      watch.assertNone()
+      forge(ctx)
+      await play(harness, agent, 'B', 'P')
+      expect(said(watch)).toEqual(FORGED)
+    })
+
+    it('a listener of another agent, which does not hear them, is no reason', async () => {
+      const { harness, ctx, agent, watch } = await watched()
+      harness.agent().ctx.on('tools/post-execute', async () => ({ kind: 'accept' }), PREPEND)
+      forge(ctx)
+      await play(harness, agent, 'A')
+      expect(said(watch)).toEqual(FORGED)
+    })
+
+    it.each(['repeated-failure-reminder', 'timeout-policy'])('a listener of %s is no reason', async (name) => {
+      const { harness, ctx, agent, watch } = await watched()
+      await ctx.plugin({ name, apply: (own: Context) => void own.on('tools/post-execute', (_exec, _result, next) => next(), PREPEND) })
+      forge(ctx)
+      await play(harness, agent, 'A')
+      expect(said(watch)).toEqual(FORGED)
+    })
   })
 
-  it('messages of the user that a listener keeps from the guard', async () => {
-    const { harness, ctx, agent, watch } = await watched()
-    ctx.on('agent/pre-step', ({ messages }) => Promise.resolve({ kind: 'enter', messages }), PREPEND)
-    await play(harness, agent, 'A A U A')
-    expect(heard(agent)).toBe('A A A !')
-    watch.assertNone()
-    // Calls unlike those before it are judged again.
-    post(ctx, ({ additionalContexts: _taken, ...decision }) => decision, PREPEND)
-    await play(harness, agent, 'A B B B')
-    expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
-  })
-
-  it('listeners outside of the guard that pass everything on, which it sees through', async () => {
-    const { harness, ctx, agent, watch } = await watched()
-    ctx.on('agent/pre-step', (_event, next) => next(), PREPEND)
-    const removes = { is: false }
-    post(
-      ctx,
-      ({ additionalContexts, ...decision }) => ({ ...decision, ...(!removes.is && additionalContexts && { additionalContexts }) }),
-      PREPEND,
-    )
-    await play(harness, agent, 'A A U A A A')
-    expect(heard(agent)).toBe('A A A A A !')
-    watch.assertNone()
-    removes.is = true
-    await play(harness, agent, 'A A', 'P')
-    expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
-  })
-
-  it.each([
-    ['inside of the guard', undefined],
-    ['outside of it, before it asks the guard', { prepend: true }],
-  ])('a listener that fails %s', async (_where, options) => {
+  it('a listener that fails inside of the guard', async () => {
     const { harness, ctx, agent, watch } = await watched()
     let calls = 0
-    ctx.on(
-      'tools/post-execute',
-      (_exec, _result, next) => {
-        if (++calls === 2 || calls === 3) throw new Error('no review today')
-        return next()
-      },
-      options,
-    )
+    ctx.on('tools/post-execute', (_exec, _result, next) => {
+      if (++calls === 2 || calls === 3) throw new Error('no review today')
+      return next()
+    })
     await play(harness, agent, 'A A A A A A')
     expect(said(watch)).toEqual([])
   })
 
-  it('a review that somebody vetoed', async () => {
-    const { harness, ctx, agent, watch } = await watched()
+  it.each(['tools/post-execute', 'tools/result'])('a call of which somebody vetoes %s', async (vetoed) => {
+    const { harness, ctx, agent, watch } = await watched({ thresholds: [2] })
     let calls = 0
     ctx.on('internal/dispatch', (_mode, event) => {
-      if (event === 'tools/post-execute' && ++calls === 2) throw new Error('not now')
-    })
-    await play(harness, agent, 'A A A A')
-    expect(heard(agent)).toBe('A A A A !')
-    watch.assertNone()
-  })
-
-  it.each([
-    ['before it was', { prepend: true }],
-    ['after it', {}],
-  ])('a reminder of a result that nobody is let hear %s', async (_when, options) => {
-    const { harness, ctx, agent, watch } = await watched({ thresholds: [2] })
-    const veto = (_mode: unknown, event: string): void => {
-      if (event === 'tools/result') throw new Error('not now')
-    }
-    ctx.on('internal/dispatch', veto, options)
-    await play(harness, agent, 'A A')
-    expect(heard(agent)).toBe('A A !')
-    watch.assertNone()
-  })
-
-  it('calls whose review somebody refuses, and whose result nobody is let hear', async () => {
-    const { harness, ctx, agent, watch } = await watched({ thresholds: [2] })
-    const first = new Set<string>()
-    ctx.on('internal/dispatch', (_mode, event) => {
-      if (!['tools/post-execute', 'tools/result'].includes(event) || first.has(event)) return
-      first.add(event)
-      throw new Error('not now')
+      if (event === vetoed && ++calls === 2) throw new Error('not now')
     })
     await play(harness, agent, 'A A A')
-    expect(heard(agent)).toBe('A A A !')
+    expect(heard(agent)).toBe(vetoed === 'tools/result' ? 'A A ! A' : 'A A A !')
     watch.assertNone()
-  })
-
-  describe('what somebody holds up outside of the guard, and something else overtakes:', () => {
-    const holding = async () => {
-      const harness = await createHarness({ invariants: false })
-      onTestFinished(() => harness.dispose())
-      const { ctx } = harness
-      const inner = gate()
-      // Between the guard and the companion.
-      ctx.on('agent/pre-step', async ({ turn }, next) => (turn === 7 && (await inner.opened), next()))
-      const watch = await mountInvariants(ctx, OWN)
-      await ctx.plugin(reminder, { thresholds: [2] })
-      const outer = gate()
-      const holds = { left: 1 }
-      const hold = (name: string): boolean => name === 'held' && holds.left-- > 0
-      ctx.on('tools/post-execute', async ({ name }, _result, next) => (hold(name) && (await outer.opened), next()), PREPEND)
-      ctx.on('agent/pre-step', (_event, next) => next(), PREPEND)
-      const agent = harness.agent()
-      const call = async (name: string): Promise<number> => {
-        const { additionalContexts = [] } = await execute(ctx, { name, arguments: {} }, { agent })
-        return additionalContexts.filter(isReminder).length
-      }
-      const user = (turn: number) => preStep(ctx, { agent, turn, messages: [{ source: { kind: 'user' } }] })
-      return { call, user, watch, inner, outer, holds }
-    }
-
-    it('another call', async () => {
-      const { call, watch, outer } = await holding()
-      const held = call('held')
-      await call('look')
-      outer.open()
-      await held
-      expect(await call('held')).toBe(1)
-      watch.assertNone()
-    })
-
-    it('one that is the same, and the first that the guard sees', async () => {
-      const { call, watch, outer } = await holding()
-      const held = call('held')
-      expect(await call('held')).toBe(0)
-      outer.open()
-      expect(await held).toBe(1)
-      watch.assertNone()
-    })
-
-    it('a call while another is held up too', async () => {
-      const { call, watch, outer, holds } = await holding()
-      holds.left = 2
-      const held = [call('held'), call('held')]
-      await call('look')
-      outer.open()
-      await Promise.all(held)
-      expect(await call('held')).toBe(0)
-      watch.assertNone()
-    })
-
-    it('a message of the user', async () => {
-      const { call, user, watch, outer } = await holding()
-      const held = call('held')
-      await user(1)
-      outer.open()
-      await held
-      expect(await call('held')).toBe(1)
-      watch.assertNone()
-    })
-
-    it('a call that a message of the user has let pass', async () => {
-      const { call, user, watch, inner } = await holding()
-      const said = user(7)
-      await call('look')
-      inner.open()
-      await said
-      expect(await call('look')).toBe(1)
-      watch.assertNone()
-    })
   })
 
   it('a guard of one agent alone', async () => {
@@ -319,34 +207,24 @@ describe('the companion is silent about', () => {
     watch.assertNone()
   })
 
-  it('a call of the loop that a plugin makes again under the same id', async () => {
+  it('a call of the loop that a plugin makes again, or first, under its id', async () => {
     const { harness, ctx, agent, watch } = await watched()
-    ctx.on('tools/result', (exec) => {
-      if (exec.agent === undefined || exec.callId.startsWith('again')) return
-      const { name, arguments: args, callId, signal } = exec
-      if (args !== undefined && !again.has(callId)) {
-        again.add(callId)
-        void ctx.tools.execute({ callId, name, arguments: args, signal, agent })
-      }
-    })
     const again = new Set<CallId>()
+    const off = ctx.on('tools/result', ({ agent: caller, name, arguments: args, callId, signal }) => {
+      if (caller === undefined || again.has(callId)) return
+      again.add(callId)
+      void ctx.tools.execute({ callId, name, arguments: args, signal, agent })
+    })
     await play(harness, agent, 'A A')
-    expect(said(watch)).toEqual([])
-  })
-
-  it('what somebody who makes each call of the loop first, under the same id, is shown', async () => {
-    const { harness, ctx, agent, watch } = await watched()
-    doubling(ctx, 'A')
+    off()
+    doubling(ctx)
     await play(harness, agent, 'A A A')
-    // It shows the reminder at the third call to a plugin that keeps it.
-    expect(heard(agent)).toBe('A A A')
-    watch.assertNone()
+    expect(said(watch)).toEqual([])
   })
 
   it('calls to which the model gave one id', async () => {
     const { harness, agent, watch } = await watched({ thresholds: [2, 3] })
-    const twins = { calls: [CALLS.A, CALLS.A, CALLS.A].map((call) => ({ ...call, id: 'twin' })) }
-    harness.model.push(twins, { text: 'done' })
+    harness.model.push({ calls: [CALLS.A, CALLS.A, CALLS.A].map((call) => ({ ...call, id: 'twin' })) }, { text: 'done' })
     await harness.say(agent, 'go')
     expect(heard(agent)).toBe('A A A ! !3')
     watch.assertNone()
@@ -354,48 +232,29 @@ describe('the companion is silent about', () => {
 
   it('a plugin of the same name that has other rules', async () => {
     const { harness, ctx, agent, watch } = await watched(null)
-    await ctx.plugin({
-      name: 'repeat-tool-reminder',
-      apply: (own: Context) => {
-        post(own, (decision) => ({ ...decision, additionalContexts: [forged()] }))
-        own.on('agent/pre-step', (_event, next) => next())
-      },
-    })
+    await ctx.plugin({ name: 'repeat-tool-reminder', apply: (own: Context) => void forge(own) })
     await play(harness, agent, 'A U A')
     expect(heard(agent)).toBe('A ! A !')
     watch.assertNone()
   })
 
-  it('arguments that are no JSON, of which it cannot say whether they are the same', async () => {
+  it('arguments of which it cannot say whether they are the same, and those after them', async () => {
     const { ctx, agent, watch } = await watched({ thresholds: [2] })
     const foreign = foreignHost(ctx, agent)
-    for (const args of [new Date(0), 1n, [new Date(0)], { at: new Date(0) }]) {
+    await userSpeaks(ctx, agent)
+    let deep: unknown = 1
+    for (let level = 0; level < 20_000; level++) deep = [deep]
+    for (const args of [new Date(0), 1n, [new Date(0)], deep]) {
       await foreign(args)
       await foreign(args, false)
     }
     // The guard knows better: an object of another realm is as good as one of ours.
     await foreign(runInNewContext('({ at: 1 })'))
     await foreign({ at: 1 })
-    // Only those after it count again, once it is known that they are others.
-    await foreign([1])
-    await foreign([1])
     watch.assertNone()
-    await foreign([1, 1])
-    await foreign([1, 1], false)
+    await foreign([1])
+    await foreign([1], false)
     expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
-  })
-
-  it('arguments that are too deep or too many for it, and calls after them', async () => {
-    const { ctx, agent, watch } = await watched()
-    let deep: unknown = 1
-    for (let level = 0; level < 5_000; level++) deep = [deep]
-    const wide = Array.from({ length: 200_000 }, () => 1)
-    for (const args of [deep, wide]) {
-      const call = { name: 'look', arguments: args }
-      for (let count = 0; count < 3; count++) await execute(ctx, call, { agent })
-      for (let count = 0; count < 3; count++) await execute(ctx, CALLS.A, { agent })
-    }
-    expect(said(watch)).toEqual([])
   })
 
   it('an agent that is cancelled and disposed of while a batch runs, and one that is resumed under its name', async () => {
@@ -411,12 +270,11 @@ describe('the companion is silent about', () => {
           reached.open()
         }),
     })
-    const wait = { name: 'waits', arguments: {} }
-    harness.model.push({ calls: [CALLS.A, CALLS.A, wait, CALLS.A] })
-    const said = harness.say(agent, 'go')
+    harness.model.push({ calls: [CALLS.A, CALLS.A, { name: 'waits', arguments: {} }, CALLS.A] })
+    const going = harness.say(agent, 'go')
     await reached.opened
     await agent.dispose()
-    await said
+    await going
     expect(heard(agent)).toBe('A A ? A !')
     const again = harness.ctx.agentLoop.create(SessionId(agent.id), agent.options)
     await play(harness, again, 'A A')
@@ -427,9 +285,8 @@ describe('the companion is silent about', () => {
   it('events of the same names with something else in them, which it lets pass', async () => {
     const { ctx, watch } = await watched()
     for (const event of ['tools/post-execute', 'tools/result', 'agent/pre-step']) {
-      for (const args of [[], [undefined, {}], ['x', 'y'], [{}, null], [{}]]) {
-        const listeners = ctx.events.dispatch('emit', [event, ...args])
-        expect(listeners.length).toBe(event === 'tools/result' ? 1 : 2)
+      for (const args of [[], [undefined, {}], ['x', 'y'], [{}, null], [{}], [{ agent: {}, messages: [null, {}] }]]) {
+        expect(ctx.events.dispatch('emit', [event, ...args]).length).toBe(event === 'tools/result' ? 2 : 1)
       }
     }
     watch.assertNone()
@@ -437,11 +294,9 @@ describe('the companion is silent about', () => {
 
   it('what it sees once it is unloaded', async () => {
     const { harness, ctx, agent, watch } = await watched()
-    await ctx.invariants
-      .registrations()
-      .find(({ packageName }) => packageName === NAME)
-      ?.fiber?.dispose()
-    post(ctx, (decision) => ({ ...decision, additionalContexts: [forged()] }))
+    const registration = ctx.invariants.registrations().find(({ packageName }) => packageName === NAME)
+    await registration?.fiber?.dispose()
+    forge(ctx)
     await play(harness, agent, 'A')
     expect(watch.violations).toEqual([])
   })

@@ -5,7 +5,7 @@ import * as reminder from '@loopguard/repeat-tool-reminder'
 import { createHarness, type Harness, type InvariantWatch, mountInvariants } from '@loopguard/testkit'
 import type { PostToolDecision, ToolExecution, ToolExecutionResult } from '@loopguard/tools'
 import { onTestFinished } from 'vitest'
-import { CALLS, deny, isReminder, postExecute, tools } from './stage.ts'
+import { CALLS, deny, isReminder, postExecute, preStep, tools } from './stage.ts'
 
 export const NAME = '@loopguard/repeat-tool-reminder'
 export const OWN = { package_allowlist: [`^${NAME}$`] }
@@ -54,18 +54,23 @@ export function refuseReminders(ctx: Context): void {
   })
 }
 
-/** Makes each call of that letter first, on its own account, under the id under which the loop makes it then. */
-export function doubling(ctx: Context, letter: 'A' | 'B'): void {
+/** Makes each call A first, on its own account, under the id under which the loop makes it then. */
+export function doubling(ctx: Context): void {
   const own = new Set<CallId>()
   ctx.on('tools/execute', async (exec, next) => {
     const { callId, name, arguments: args, signal, agent } = exec
-    const isIt = JSON.stringify(args) === JSON.stringify(CALLS[letter].arguments)
+    const isIt = JSON.stringify(args) === JSON.stringify(CALLS.A.arguments)
     if (isIt && !own.has(callId)) {
       own.add(callId)
       await ctx.tools.execute({ callId, name, arguments: args, signal, agent })
     }
     return next()
   })
+}
+
+/** From here on the companion knows the agent's run. */
+export async function userSpeaks(ctx: Context, agent: Agent): Promise<void> {
+  await preStep(ctx, { agent, messages: [{ source: { kind: 'user' } }] })
 }
 
 /** A host that takes any arguments, gives its calls no token, and may lose what was added to a result. */

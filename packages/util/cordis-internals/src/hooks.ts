@@ -14,9 +14,13 @@ export function hooksOf({ events }: Bus, event: string): readonly Hook[] {
   return events._hooks[event]?.slice() ?? []
 }
 
+/** Whether an event of this carrier reaches a listener. */
+export function hears(hook: Hook, carrier: unknown): boolean {
+  const filter = (carrier as { readonly [FILTER]?: (ctx: Context) => boolean } | null | undefined)?.[FILTER]
+  return hook.global === true || filter === undefined || filter.call(carrier, hook.ctx)
+}
+
 /** The plugin whose listener is the one at `index` among those that `carrier` reached. */
 export function ownerAt(hooks: readonly Hook[], carrier: object | null, index: number): string {
-  const filter = (carrier as { readonly [FILTER]?: (ctx: Context) => boolean } | null)?.[FILTER]
-  const heard = hooks.filter((hook) => hook.global === true || filter === undefined || filter.call(carrier, hook.ctx))
-  return heard[index]?.ctx.fiber.name ?? 'unknown'
+  return hooks.filter((hook) => hears(hook, carrier))[index]?.ctx.fiber.name ?? 'unknown'
 }

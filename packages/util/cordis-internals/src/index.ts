@@ -1,5 +1,5 @@
 export { busOf, type Bus } from './bus.ts'
 export { emitContained, resolveContained } from './emit.ts'
 export { isLeaving, isUnloading } from './fibers.ts'
-export { hooksOf, ownerAt, type Hook } from './hooks.ts'
+export { hears, hooksOf, ownerAt, type Hook } from './hooks.ts'
 export { plain } from './original.ts'

@@ -1,5 +1,5 @@
 import { Context, Service } from '@deepseek-ai/cordis'
-import { busOf, hooksOf, isLeaving, isUnloading, ownerAt, plain } from '@loopguard/cordis-internals'
+import { busOf, hears, hooksOf, isLeaving, isUnloading, ownerAt, plain } from '@loopguard/cordis-internals'
 import { expect, it } from 'vitest'
 
 // One test for each thing that Cordis keeps to itself and that this package reads: red when a release of Cordis moves it.
@@ -59,6 +59,10 @@ it('`cordis.filter`: who a carrier lets hear, and so who owns the listener at an
   for (const name of ['a', 'b']) await ctx.plugin({ name, apply: (own: Context) => void own.on('test/heard', () => name) })
   const hooks = hooksOf(busOf(ctx), 'test/heard')
   const carrier = { [Context.filter]: (listener: Context) => listener.fiber.name === 'b' }
+  expect(hooks.map((hook) => [hears(hook, null), hears(hook, carrier)])).toEqual([
+    [true, false],
+    [true, true],
+  ])
   expect([ownerAt(hooks, null, 0), ownerAt(hooks, carrier, 0), ownerAt(hooks, carrier, 1)]).toEqual(['a', 'b', 'unknown'])
 })
 
