@@ -24,6 +24,14 @@ async function heard({ host }: Stage, run: () => Promise<unknown>): Promise<stri
   return [...host.complaints(), answer instanceof Error ? answer.message : JSON.stringify(answer)].join('\n')
 }
 
+/** A guard that has the name and the configuration of the reminder, and never says anything. */
+const mute = {
+  name: 'repeat-tool-reminder',
+  apply(ctx: { on(event: string, listener: (...args: readonly unknown[]) => unknown): unknown }) {
+    for (const event of ['tools/post-execute', 'agent/pre-step']) ctx.on(event, (...args) => (args.at(-1) as () => unknown)())
+  },
+}
+
 function violationOf(stage: Stage, guard: string): RegExp {
   const packageName = stage.subject.companions.map((companion) => companion.packageName).find((one) => one.endsWith(guard))
   return new RegExp(`invariant violated by \\\\*"${packageName}`)
@@ -108,13 +116,12 @@ export const invariants: readonly Behaviour[] = [
     guard: 'invariants',
     says: 'names repeat-tool-reminder when a reminder that is due goes missing',
     async run(stage) {
-      await withCompanions(stage)
-      const drop = async (_exec: Exec, _result: Result, next: Next<PostDecision>): Promise<PostDecision> => {
-        await next()
-        return { kind: 'accept' }
-      }
-      stage.host.on('tools/post-execute', drop, true)
-      const agent = await stage.host.agent('missing-mutant')
+      const { host, subject } = stage
+      await host.invariants()
+      host.tool({ name: A.name, run: () => 'same' })
+      await host.plug(mute, { thresholds: [3, 5, 8], include: [], exclude: [] })
+      for (const { plugin } of subject.companions) await host.plug(plugin)
+      const agent = await host.agent('missing-mutant')
       expect(await heard(stage, () => agent.turn('user', ...times(3, [A])))).toMatch(violationOf(stage, 'repeat-tool-reminder'))
     },
   },
