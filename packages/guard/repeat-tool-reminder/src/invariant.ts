@@ -17,7 +17,6 @@ const plugin: Companion = companion({
     const runs = new WeakMap<object, { readonly guard: Hook | undefined; readonly key: string | undefined; readonly length: number }>()
     /** Of a call whose result is still to come: what it was before its review, and whether a reminder is due. */
     const reviews = new WeakMap<WeakKey, { readonly before: ToolExecutionResult; readonly isDue: boolean | undefined }>()
-
     /** The guard that hears an event: if it is one, and no listener of another plugin, which may keep things from it, stands outside. */
     const guardAt = (event: string, carrier: unknown): Hook | undefined => {
       const heard = (of: string): Hook[] => hooksOf(bus, of).filter((hook) => hears(hook, carrier))
@@ -39,7 +38,6 @@ const plugin: Companion = companion({
       runs.set(agent, { guard, key, length })
       return Number.isNaN(length) ? undefined : thresholds.includes(length)
     }
-
     // At the dispatch, where each event comes by once, whatever the listeners do with it.
     onDispatch(ctx, {
       'tools/post-execute'([exec, before], carrier) {

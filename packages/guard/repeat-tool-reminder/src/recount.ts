@@ -15,7 +15,7 @@ export function matches(pattern: string, name: string): boolean {
 export function keyOf(name: string, args: unknown): string | undefined {
   let left = 100_000
   const canonical = (value: unknown): string => {
-    if (left-- === 0 || Math.abs(value as number) === Infinity || Number.isNaN(value)) throw new TypeError('no JSON')
+    if (left-- === 0 || !(Number.isFinite(value) || /^(string|boolean|object|undefined)$/.test(typeof value))) throw new TypeError()
     if (typeof value !== 'object' || value === null) return `${JSON.stringify(value)}`
     if (Array.isArray(value)) return `[${Array.from(value, canonical).join()}]`
     if (![Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)) throw new TypeError('no JSON')

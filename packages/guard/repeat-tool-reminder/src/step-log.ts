@@ -1,17 +1,19 @@
 import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@loopguard/agent-loop'
 import type { InvariantFailure } from '@loopguard/invariants/companion'
 import type { UserMessage } from '@loopguard/llm'
 
 /** Checks that what results show stands in the log of their step, behind the last of them. A step of which too little is known passes. */
 export function watchLog(ctx: Context, fail: InvariantFailure, remindersIn: (messages?: readonly UserMessage[]) => string[]): void {
   /** Of each open step: calls without a result in its log, calls whose result was seen, and reminders that those showed and it has not. */
-  const steps = new Map<string, Readonly<Record<'open' | 'seen' | 'owed', Set<string>>>>()
+  const steps = new Map<string, Record<'open' | 'seen' | 'owed', Set<string>> & { agent?: Partial<Agent> | undefined }>()
   ctx.on('tools/result', ({ agent, callId }, { additionalContexts }) => {
     const step = agent && steps.get(agent.id)
     // Which of two results for one id the loop has asked for cannot be told.
-    if (step?.seen.has(callId) === true) steps.delete(agent?.id ?? '')
+    if (agent && step?.seen.has(callId) === true) steps.delete(agent.id)
     if (!step?.open.has(callId)) return
     step.seen.add(callId)
+    step.agent = agent
     for (const id of remindersIn(additionalContexts)) step.owed.add(id)
   })
   ctx.on('session/event', ({ id }, { type, data, seq }) => {
@@ -28,7 +30,7 @@ export function watchLog(ctx: Context, fail: InvariantFailure, remindersIn: (mes
     } else if (step !== undefined && type === 'step/end') {
       steps.delete(id)
       // Another harness may hand contexts to the inbox, from which the next step claims and logs them.
-      for (const queued of ctx.get('agentLoop')?.get(id)?.inbox.nextStep ?? []) step.owed.delete(queued.id)
+      for (const queued of step.agent?.inbox?.nextStep ?? []) step.owed.delete(queued.id)
       if (step.owed.size > 0) fail(`session "${id}": the step ends without ${step.owed.size} of the reminders that its results showed`)
     }
   })

@@ -134,7 +134,7 @@ describe('the companion is silent about', () => {
       expect(said(watch)).toEqual(FORGED)
     })
 
-    it('it keeps messages of the user', async () => {
+    it('a message of the user', async () => {
       const { harness, ctx, agent, watch } = await watched()
       const off = ctx.on('agent/pre-step', ({ messages }) => Promise.resolve({ kind: 'enter', messages }), PREPEND)
       await play(harness, agent, 'A A U A')

@@ -1,6 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
 import * as reminder from '@loopguard/repeat-tool-reminder'
-import type { PostToolDecision } from '@loopguard/tools'
 import { describe, expect, it } from 'vitest'
 import { type Call, play } from './stage.ts'
 import { foreignHost, forged, post, PREPEND, refuseReminders, said, userSpeaks, watched } from './watched.ts'
@@ -116,11 +115,11 @@ describe('the reminders of a call are those of a recount', () => {
   it('trips when the guard starts afresh with a message of a plugin', async () => {
     const { harness, ctx, agent, watch } = await watched(null)
     let since = 0
+    await faultyGuard(ctx, () => due(++since))
     ctx.on('agent/pre-step', ({ messages }, next) => {
       if (messages.length > 0) since = 0
       return next()
     })
-    await faultyGuard(ctx, () => due(++since))
     await play(harness, agent, 'A A P A')
     expect(said(watch)).toEqual(['"look" shows 0 reminders, the recount expects 1'])
   })

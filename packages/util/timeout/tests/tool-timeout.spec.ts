@@ -8,8 +8,9 @@ beforeEach(() => {
 
 // Whatever the outcome, the timer is gone.
 afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0)
+  const timers = vi.getTimerCount()
   vi.useRealTimers()
+  if (timers !== 0) throw new Error(`${timers} timers are left`)
 })
 
 type Body = (signal: AbortSignal) => unknown
