@@ -5,7 +5,7 @@ import * as ours from '../hosts/ours.mjs'
 import * as published from '../hosts/published.mjs'
 import { argumentsOf, nanoseconds, perSecond, report, times, us } from '../measure.mjs'
 
-const setups = { none: {}, 'time-out': { timeout: true }, reminder: { remind: true }, both: { timeout: true, remind: true } }
+const setups = { none: {}, timeout: { timeout: true }, reminder: { remind: true }, both: { timeout: true, remind: true } }
 const sizes = { small: { path: 'src/index.ts', line: 3 }, '100 KB': argumentsOf(100_000) }
 const { signal } = new AbortController()
 const mounted = {}
@@ -38,7 +38,7 @@ for (const [size, args] of Object.entries(sizes)) {
     const [a, b] = [ns[`${setup} ours`], ns[`${setup} published`]]
     rows.push({ name: `${size}, guards: ${setup}`, value: `${us(a)} (${perSecond(a)})`, beside: us(b), ratio: times(b, a) })
   }
-  for (const guard of ['time-out', 'reminder']) {
+  for (const guard of ['timeout', 'reminder']) {
     const [a, b] = ['ours', 'published'].map((host) => ns[`${guard} ${host}`] - ns[`none ${host}`])
     const drowned = a <= 0 || b <= 0
     rows.push({

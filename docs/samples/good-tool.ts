@@ -1,6 +1,6 @@
 import { defineTool } from '@loopguard/tools'
 
-/** Forwards its signal to what does the work: a time-out or a cancel reaches the socket. */
+/** Forwards its signal to what does the work: a timeout or a cancel reaches the socket. */
 export const fetchPage = defineTool<{ url: string }>({
   name: 'fetch_page',
   description: 'Fetches a page',

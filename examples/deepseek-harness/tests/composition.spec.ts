@@ -19,7 +19,7 @@ it("keeps the rows of the harness' own guards, which lead to ours", () => {
   }
 })
 
-it('runs with one command: reminders, a time-out, a completed turn, no complaint, and the file as it was', async () => {
+it('runs with one command: reminders, a timeout, a completed turn, no complaint, and the file as it was', async () => {
   const file = new URL('cordis.yml', folder)
   const before = readFileSync(file, 'utf8')
   const sources = process.env['LOOPGUARD_TEST_MODE'] === 'lib' ? [] : ['--conditions=@loopguard/source', '--import', 'tsx']

@@ -78,7 +78,7 @@ describe('on a terminal', () => {
 
 describe('what happened', () => {
   it.each([
-    [result('Error: tool call timed out after 5ms', 'TOOL_TIMEOUT'), 'TIME-OUT [c1]: Error: tool call timed out after 5ms\n'],
+    [result('Error: tool call timed out after 5ms', 'TOOL_TIMEOUT'), 'TIMEOUT [c1]: Error: tool call timed out after 5ms\n'],
     [result('Error: no', 'DENIED'), 'error [c1] DENIED: Error: no\n'],
     [result('Error: no', ''), 'error [c1]: Error: no\n'],
     [turn({ kind: 'completed' }), '== turn 2 ended: completed\n'],

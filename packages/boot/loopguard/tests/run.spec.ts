@@ -35,7 +35,7 @@ describe('the composition of this repository', () => {
     expect(ended).toMatchObject({ code: 0, err: '' })
   })
 
-  it('shows the loop, each reminder whole and after its call, the time-out, and the numbers', () => {
+  it('shows the loop, each reminder whole and after its call, the timeout, and the numbers', () => {
     const call = (id: number): string => `call: search {"query":"word list revision"} [call_${id}]\nresult [call_${id}]: No results`
     const detailed = (count: number): string =>
       `\n- tool: search\n- consecutive_calls: ${count}\n- arguments: {"query":"word list revision"}\n`
@@ -57,9 +57,9 @@ describe('the composition of this repository', () => {
       'REMINDER after search [call_15]:\n',
       detailed(8),
       'call: read_page {"page":12} [call_16]\n',
-      'TIME-OUT [call_16]: Error: tool call timed out after 250ms\n',
+      'TIMEOUT [call_16]: Error: tool call timed out after 250ms\n',
       '== turn 1 ended: completed\n',
-      'summary: 16 calls, 3 reminders, 1 time-out, 1 agent, 1 turn, 17 steps, 2010 input + 82 output tokens',
+      'summary: 16 calls, 3 reminders, 1 timeout, 1 agent, 1 turn, 17 steps, 2010 input + 82 output tokens',
     ]
     expect(missingInOrder(ended.out, pieces)).toEqual([])
   })

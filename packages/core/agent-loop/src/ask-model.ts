@@ -6,7 +6,7 @@ import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
 import { barrier } from './barrier.ts'
 import { type GivingUpHost, tellGivenUp, untilOver } from './giving-up.ts'
 import { callModel, type ModelCallOutcome } from './model-call.ts'
-import type { StepPlace } from './place.ts'
+import type { StepPlace } from './step-place.ts'
 import type { RequestBuilder } from './request.ts'
 import type { Agent, RequestErrorDecision } from './types.ts'
 
@@ -46,28 +46,30 @@ export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCa
     const { failure } = outcome
     const text = beginning(outcome.text)
     session.append('request/failed', { turn, step, attempt, failure, ...(text !== '' && { text }) })
-    const deciding = waterfall<RequestErrorDecision>(bus, carrierOf(agent), {
+    const deciding = waterfall<RequestErrorDecision, boolean>(bus, carrierOf(agent), {
       event: 'agent/request-error',
       args: [Object.freeze({ agent, turn, step, failure, signal })],
       center: () => undefined,
-      check: complaint,
+      parse: wantsRetry,
     })
-    const decision = await patience.within(deciding, (afterMs) => {
+    const isRetried = await patience.within(deciding, (afterMs) => {
       tellGivenUp(host, place, 'a listener of agent/request-error', afterMs, deciding)
-      return undefined
+      return false
     })
-    if (decision === undefined && !signal.aborted) return outcome
+    if (!isRetried && !signal.aborted) return outcome
     const hop = hopIfDue()
     if (hop !== undefined) await hop
   }
   return NOT_ASKED
 }
 
-function complaint(value: unknown): string | undefined {
-  if (value === undefined) return undefined
-  if ((value as { readonly kind?: unknown } | null)?.kind !== 'retry') return `returned ${show(value)}, not { kind: 'retry' } or undefined`
-  const stray = strayKey(value as object, ['kind'])
-  return stray === undefined ? undefined : `gave a retry that ${stray}`
+function wantsRetry(answer: unknown): boolean {
+  if (answer === undefined) return false
+  if ((answer as { readonly kind?: unknown } | null)?.kind !== 'retry')
+    throw new TypeError(`returned ${show(answer)}, not { kind: 'retry' } or undefined`)
+  const stray = strayKey(answer as object, ['kind'])
+  if (stray !== undefined) throw new TypeError(`gave a retry that ${stray}`)
+  return true
 }
 
 const MAX_LOGGED_TEXT = 2_000

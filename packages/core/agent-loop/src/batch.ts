@@ -4,7 +4,7 @@ import type { PreparedCall, ToolExecutionInput, ToolExecutionResult, ToolRuntime
 import { parseArguments } from './arguments.ts'
 import { barrier } from './barrier.ts'
 import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
-import type { StepPlace } from './place.ts'
+import type { StepPlace } from './step-place.ts'
 import type { Agent } from './types.ts'
 
 /** What a batch needs of its surroundings. */

@@ -6,7 +6,7 @@ import type { Session, SessionStore } from '@loopguard/session'
 import { agentOf, scopeTo, type ToolRuntime } from '@loopguard/tools'
 import { LoopAgent } from './agent.ts'
 import type { Config } from './config.ts'
-import { quietly } from './closing.ts'
+import { quietly } from './close-after.ts'
 import { checkOptions } from './options.ts'
 import type { Agent, AgentOptions } from './types.ts'
 

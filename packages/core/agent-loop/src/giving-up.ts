@@ -1,7 +1,7 @@
 import { HarnessError, show } from '@loopguard/kit'
 import type { StreamChunk } from '@loopguard/llm'
 import type { Patience } from './patience.ts'
-import type { StepPlace } from './place.ts'
+import type { StepPlace } from './step-place.ts'
 
 /** Who is told what was given up on. */
 export interface GivingUpHost {

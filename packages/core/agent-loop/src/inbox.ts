@@ -1,6 +1,6 @@
 import type { MessageId, UserMessage } from '@loopguard/llm'
 import { type InboxTarget, pendingInbox, type Session, type SessionEventMap } from '@loopguard/session'
-import { quietly } from './closing.ts'
+import { quietly } from './close-after.ts'
 import { userMessageOf } from './message.ts'
 import type { InboxView } from './types.ts'
 

@@ -1,4 +1,3 @@
 export type * from './types.ts'
 export { AgentLoop, AgentLoop as default, type AgentPrompt } from './loop.ts'
 export { type AgentRow, Config } from './config.ts'
-export { parseArguments } from './arguments.ts'

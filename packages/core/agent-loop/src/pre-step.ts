@@ -3,11 +3,11 @@ import { messageOf, show, strayKey } from '@loopguard/kit'
 import type { MessageId, UserMessage } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, waterfall } from '@loopguard/tools'
-import { closing, quietly } from './closing.ts'
+import { closeAfter, quietly } from './close-after.ts'
 import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
 import type { Inbox } from './inbox.ts'
 import { userMessageOf } from './message.ts'
-import type { StepPlace } from './place.ts'
+import type { StepPlace } from './step-place.ts'
 import type { Agent, PreStepDecision } from './types.ts'
 
 const REJECT: PreStepDecision = Object.freeze({ kind: 'reject' })
@@ -44,13 +44,13 @@ export async function preStep(
       event: 'agent/pre-step',
       args: [Object.freeze({ agent, messages, turn, step, signal })],
       center: () => ({ kind: 'enter', messages }),
-      check: complaint,
+      parse: decisionOf,
     })
     const decision = await patience.within(deciding, (afterMs) => {
       tellGivenUp(host, place, 'a listener of agent/pre-step', afterMs, deciding)
       return REJECT
     })
-    if (decision.kind === 'enter') entering = userMessagesOf(decision.messages)
+    if (decision.kind === 'enter') entering = decision.messages
   } catch (error) {
     if (signal.aborted) inbox.returnClaim()
     else quietly(() => inbox.commitClaim())
@@ -79,7 +79,7 @@ export function openStep({ session, inbox }: PreStepHost, { turn, step }: StepPl
 
 /** Logs what enters, then the claim that let it in. */
 export function admit({ session, inbox, loggedIds }: PreStepHost, messages: readonly UserMessage[]): void {
-  closing(
+  closeAfter(
     () => {
       for (const message of messages) {
         session.append('user/message', message)
@@ -90,20 +90,20 @@ export function admit({ session, inbox, loggedIds }: PreStepHost, messages: read
   )
 }
 
-function complaint(value: unknown): string | undefined {
-  const { kind, messages } = Object(value) as { readonly kind?: unknown; readonly messages?: unknown }
-  if (kind === 'reject') return undefined
+/** Each field is read once. */
+function decisionOf(answer: unknown): PreStepDecision {
+  const { kind, messages } = Object(answer) as { readonly kind?: unknown; readonly messages?: unknown }
+  if (kind === 'reject') return REJECT
   if (kind !== 'enter') {
-    const seen = kind === undefined ? show(value) : `the kind ${show(kind)}`
-    return `returned ${seen}, not { kind: 'enter', messages } or { kind: 'reject' }`
+    const seen = kind === undefined ? show(answer) : `the kind ${show(kind)}`
+    throw new TypeError(`returned ${seen}, not { kind: 'enter', messages } or { kind: 'reject' }`)
   }
-  const stray = strayKey(Object(value) as object, ['kind', 'messages'])
-  if (stray !== undefined) return `gave an enter that ${stray}`
+  const stray = strayKey(Object(answer) as object, ['kind', 'messages'])
+  if (stray !== undefined) throw new TypeError(`gave an enter that ${stray}`)
   try {
-    userMessagesOf(messages)
-    return undefined
+    return { kind, messages: userMessagesOf(messages) }
   } catch (thrown) {
-    return `gave messages that cannot be used: ${messageOf(thrown)}`
+    throw new TypeError(`gave messages that cannot be used: ${messageOf(thrown)}`)
   }
 }
 

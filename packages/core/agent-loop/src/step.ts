@@ -2,9 +2,9 @@ import { hopIfDue } from '@loopguard/kit'
 import { createAssistantMessage, type LlmFailure, type ToolCallBlock } from '@loopguard/llm'
 import { type AskHost, askModel } from './ask-model.ts'
 import { type BatchHost, runBatch } from './batch.ts'
-import { closingLater } from './closing.ts'
+import { closeAfterAsync } from './close-after.ts'
 import type { ModelCallOutcome } from './model-call.ts'
-import type { StepPlace } from './place.ts'
+import type { StepPlace } from './step-place.ts'
 import { admit, openStep, preStep, type PreStepHost } from './pre-step.ts'
 
 /** What a step needs of its agent. */
@@ -34,7 +34,7 @@ export async function runStep(host: StepHost, place: StepPlace, owesResults: boo
   const entering = await preStep(host, place, owesResults)
   if (typeof entering === 'string') return { kind: entering }
   openStep(host, place)
-  return closingLater(
+  return closeAfterAsync(
     async () => {
       admit(host, entering)
       return converse(host, place)

@@ -5,7 +5,7 @@ import { carrierOf, layersOf } from '@loopguard/tools'
 import { barrier } from './barrier.ts'
 import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
 import type { Patience } from './patience.ts'
-import type { StepPlace } from './place.ts'
+import type { StepPlace } from './step-place.ts'
 import { runStep, type StepHost } from './step.ts'
 
 /** What a turn needs of its agent. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import { parseArguments } from '@loopguard/agent-loop'
+import { parseArguments } from '../src/arguments.ts'
 
 describe('parseArguments', () => {
   it.each<[string, unknown]>([

@@ -1,5 +1,5 @@
 import { type Context, Service } from '@deepseek-ai/cordis'
-import { notIdlingBehindFinish } from './behind-finish.ts'
+import { endAtFinish } from './end-at-finish.ts'
 import { busOf, type Bus } from '@loopguard/cordis-internals'
 import { HarnessError, hopIfDue } from '@loopguard/kit'
 import { failureOf, type LlmFailure } from './errors.ts'
@@ -102,7 +102,7 @@ export class LlmRuntime extends Service {
     const open = (): AsyncIterable<StreamChunk> =>
       streamOf(adapterFor(adapters, frozen).stream(frozen), `the adapter of provider "${frozen.provider}" returned no stream`)
     // Cut at the consumer alone, so that a listener can see what an adapter sends behind its finish.
-    return terminated(frozen, 'cut', () => around(bus, frozen, () => terminated(frozen, 'pass', () => notIdlingBehindFinish(open()))))
+    return terminated(frozen, 'cut', () => around(bus, frozen, () => terminated(frozen, 'pass', () => endAtFinish(open()))))
   }
 }
 

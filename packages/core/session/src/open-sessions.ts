@@ -7,8 +7,12 @@ import { sessionExists, sessionNotFound, sessionOpen } from './failures.ts'
 import { checkSessionId } from './ids.ts'
 import { closeOpenTurn } from './repair.ts'
 import { Session, type SessionParts } from './session.ts'
-import type { CreateOptions } from './store.ts'
 import { titleOf } from './title.ts'
+
+export interface CreateOptions {
+  /** The session that this one was started from. */
+  readonly parent?: SessionId
+}
 
 /** What `ctx.sessions` holds. Apart from the service, whose methods run behind a traced proxy. */
 export class OpenSessions {

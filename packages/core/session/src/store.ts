@@ -3,23 +3,17 @@ import { type Context, Service } from '@deepseek-ai/cordis'
 import type z from '@deepseek-ai/schemastery'
 import { busOf } from '@loopguard/cordis-internals'
 import { HarnessError } from '@loopguard/kit'
-import type { SessionId } from '@loopguard/llm'
 import type { SessionBackend, StoredSession } from './backend.ts'
 import { Config } from './config.ts'
 import type { SessionEvent } from './events.ts'
 import { LogDirectory } from './log-directory.ts'
-import { OpenSessions } from './open-sessions.ts'
+import { type CreateOptions, OpenSessions } from './open-sessions.ts'
 import type { Session } from './session.ts'
 
 declare module '@deepseek-ai/cordis' {
   interface Context {
     sessions: SessionStore
   }
-}
-
-export interface CreateOptions {
-  /** The session that this one was started from. */
-  readonly parent?: SessionId
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createUserMessage, text } from '@loopguard/llm'
-import { lastHeader, lastTurn, type Log, pendingInbox, type SessionEvent } from '@loopguard/session'
+import { lastHeader, lastTurn, pendingInbox, type SessionEvent } from '@loopguard/session'
+import type { Log } from '../src/views.ts'
 import { expect, it } from 'vitest'
 import { assistant, resultOf, storeIn, user, write } from './support.ts'
 

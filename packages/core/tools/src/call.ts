@@ -5,17 +5,17 @@ import { isRecord } from './content.ts'
 import { dispatchOnce } from './dispatch.ts'
 import { closeSignal, Execution, restoreSignal, setOpen } from './execution.ts'
 import { judge } from './gate.ts'
-import type { Host } from './host.ts'
+import type { Host, LiveCall } from './host.ts'
 import { argumentsOf, assertCall } from './input.ts'
 import { type Layers, layersOf, onion } from './onion.ts'
-import { review } from './post.ts'
+import { review } from './review.ts'
 import { abortedBeforeDispatch, givenUp, invalidArguments, resultOf, thrownFailure, withExtras } from './results.ts'
 import { carrierOf } from './scope.ts'
 import { mergeContexts, NO_CONTEXTS, Sink } from './sink.ts'
 import type { ToolExecutionInput, ToolExecutionResult } from './types.ts'
 
 /** One call on its way through the pipeline: prepare, dispatch, finish, in that order. None of them rejects. */
-export class Call {
+export class Call implements LiveCall {
   readonly exec: Execution
   private readonly host: Host
   private readonly caller: AbortSignal
@@ -124,9 +124,9 @@ export class Call {
     return attempts.settle(result, host.registry.find(exec.name, exec.agent)?.concludesTurn === true)
   }
 
-  private async around(args: readonly [Execution], layers: Layers): Promise<ToolExecutionResult> {
+  private around(args: readonly [Execution], layers: Layers): Promise<ToolExecutionResult> {
     const { host, exec, caller, attempts } = this
-    const result = await onion<unknown>({
+    return onion<unknown, ToolExecutionResult>({
       event: 'tools/execute',
       args,
       center: () => attempts.run((sink) => dispatchOnce(host, exec, caller, sink)),
@@ -135,10 +135,9 @@ export class Call {
         const { signal } = exec
         return () => restoreSignal(exec, signal)
       },
-      check: (value) => (attempts.made(value) ? undefined : complaint(value)),
+      parse: (answer) => (attempts.made(answer) ? answer : parsed(answer)),
       ...layers,
     })
-    return attempts.made(result) ? result : resultOf(result)
   }
 
   private async runFinish(): Promise<ToolExecutionResult> {
@@ -169,12 +168,11 @@ function sinkOf(host: Host, token: symbol | undefined): Sink | undefined {
   return undefined
 }
 
-function complaint(value: unknown): string | undefined {
-  if (!isRecord(value)) return `returned ${show(value)}, not a result`
+function parsed(answer: unknown): ToolExecutionResult {
+  if (!isRecord(answer)) throw new TypeError(`returned ${show(answer)}, not a result`)
   try {
-    resultOf(value)
-    return undefined
+    return resultOf(answer)
   } catch (thrown) {
-    return `gave a result that cannot be used: ${messageOf(thrown)}`
+    throw new TypeError(`gave a result that cannot be used: ${messageOf(thrown)}`)
   }
 }

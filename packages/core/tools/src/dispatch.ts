@@ -14,7 +14,7 @@ import {
   unknownTool,
   withExtras,
 } from './results.ts'
-import { Fuse } from './signals.ts'
+import { Fuse } from './fuse.ts'
 import type { Sink } from './sink.ts'
 import type { ToolExecution, ToolExecutionResult, ToolRunContext } from './types.ts'
 

@@ -1,5 +1,5 @@
 import { HarnessError, show } from '@loopguard/kit'
-import { isAbortSignal } from './signals.ts'
+import { isAbortSignal } from './fuse.ts'
 import type { ToolAgent, ToolDispatchExecution, ToolExecutionInput, ToolExecutionToken } from './types.ts'
 
 /** While open, the signal of an execution can be assigned. Closing puts the caller's own back. */

@@ -17,7 +17,7 @@ export function judge(host: Host, exec: ToolExecution): Promise<ToolExecutionFai
     const args = [exec]
     const layers = layersOf(host.bus, carrierOf(exec.agent), EVENT, args)
     if (layers.listeners.length === 0) return exec.signal.aborted ? abortedBeforeDispatch() : askGuards(host, exec)
-    return afterListeners(host, exec, onion({ event: EVENT, args, center: () => ALLOW, check: noDecision, ...layers }))
+    return afterListeners(host, exec, onion({ event: EVENT, args, center: () => ALLOW, parse: decisionOf, ...layers }))
   } catch (thrown) {
     return thrownFailure(thrown, exec.signal)
   }
@@ -25,11 +25,7 @@ export function judge(host: Host, exec: ToolExecution): Promise<ToolExecutionFai
 
 const EVENT = 'tools/pre-execute'
 
-async function afterListeners(
-  host: Host,
-  exec: ToolExecution,
-  deciding: Promise<PreToolDecision>,
-): Promise<ToolExecutionFailure | undefined> {
+async function afterListeners(host: Host, exec: ToolExecution, deciding: Promise<Decision>): Promise<ToolExecutionFailure | undefined> {
   try {
     return (await obey(host, exec, await deciding)) ?? (exec.signal.aborted ? abortedBeforeDispatch() : askGuards(host, exec))
   } catch (thrown) {
@@ -37,24 +33,31 @@ async function afterListeners(
   }
 }
 
-/** Fails closed: what is not exactly an allow, or an ask that was granted, denies. Each field is read once. */
+/** Fails closed: what is not exactly an allow, or an ask that was granted, denies. */
 function obey(
   host: Host,
   exec: ToolExecution,
-  decision: PreToolDecision,
+  { kind, reason }: Decision,
 ): Promise<ToolExecutionFailure | undefined> | ToolExecutionFailure | undefined {
-  const { kind, reason } = decision as { readonly kind: unknown; readonly reason?: unknown }
   if (kind === 'allow') return undefined
   if (kind === 'ask') return askApproval(host, exec, typeof reason === 'string' ? reason : undefined)
   return denied(kind === 'deny' && isReason(reason) ? reason : `${EVENT}: a listener denied the call without a reason`)
 }
 
-function noDecision(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return `returned ${show(value)}, not a decision`
-  const { kind } = value as { readonly kind?: unknown }
-  if (kind !== 'allow' && kind !== 'deny' && kind !== 'ask') return `answered with the kind ${show(kind)}, not allow, deny or ask`
-  const stray = strayKey(value, ['kind', 'reason'])
-  return stray === undefined ? undefined : `gave a decision that ${stray}`
+interface Decision {
+  readonly kind: PreToolDecision['kind']
+  readonly reason?: unknown
+}
+
+/** Each field is read once. */
+function decisionOf(answer: unknown): Decision {
+  if (typeof answer !== 'object' || answer === null) throw new TypeError(`returned ${show(answer)}, not a decision`)
+  const { kind, reason } = answer as { readonly kind?: unknown; readonly reason?: unknown }
+  if (kind !== 'allow' && kind !== 'deny' && kind !== 'ask')
+    throw new TypeError(`answered with the kind ${show(kind)}, not allow, deny or ask`)
+  const stray = strayKey(answer, ['kind', 'reason'])
+  if (stray !== undefined) throw new TypeError(`gave a decision that ${stray}`)
+  return { kind, reason }
 }
 
 /** In order; the first that does not let the call pass denies it, and nothing later is asked. */

@@ -1,6 +1,6 @@
 import { codeOf, HarnessError, messageOf, show, snapshot } from '@loopguard/kit'
 import { isRecord } from './content.ts'
-import { isAbortSignal } from './signals.ts'
+import { isAbortSignal } from './fuse.ts'
 import type { ToolExecutionInput } from './types.ts'
 
 /** The arguments of a call as a deep-frozen, lossless copy, or why there is none. */

@@ -1,10 +1,10 @@
 import { type Bus, hooksOf, ownerAt } from '@loopguard/cordis-internals'
-import { HarnessError, hopIfDue } from '@loopguard/kit'
+import { HarnessError, hopIfDue, messageOf } from '@loopguard/kit'
 
 export type Listener = (...args: unknown[]) => unknown
 
 /** One waterfall, ready to run. */
-export interface Onion<T> {
+export interface Onion<T, R = T> {
   /** Name of the event, for error messages. */
   readonly event: string
   /** Outermost first. Each is called with `args` and its own `next`. */
@@ -12,8 +12,11 @@ export interface Onion<T> {
   readonly args: readonly unknown[]
   /** What the innermost `next` runs. */
   readonly center: () => T | PromiseLike<T>
-  /** What is wrong with a listener's answer, in words that follow "a listener" (`returned 5, not a decision`); `undefined` when nothing is. */
-  readonly check?: (value: unknown) => string | undefined
+  /**
+   * Turns an answer into what the onion resolves to; the listeners further out see the answer itself. Throws for an invalid answer,
+   * in words that follow "a listener" (`returned 5, not a decision`).
+   */
+  readonly parse?: (answer: unknown) => R
   /** Called before each listener; what it returns is called once that listener, and all that it started, has settled. */
   readonly enter?: () => () => void
   /** Plugin that owns the listener at an index, asked for only when there is something to say. */
@@ -27,34 +30,35 @@ export interface Onion<T> {
  * - The runs of one listener follow one another: a `next()` while its last one runs rejects with `NEXT_WHILE_RUNNING`, one after
  *   the listener has settled with `NEXT_AFTER_RETURN`. Nobody need handle such a rejection.
  * - What a listener started is waited for before its own outcome counts, also when it threw or returned early.
- * - A synchronous throw is a rejection. An answer that `check` complains of rejects with `BAD_ANSWER`, at the place of the culprit.
+ * - A synchronous throw is a rejection. An answer that `parse` refuses rejects with `BAD_ANSWER`, at the place of the culprit.
  */
-export function onion<T>(options: Onion<T>): Promise<T> {
-  return run(options, 0, ignore)
+export function onion<T, R = T>(options: Onion<T, R>): Promise<R> {
+  return run(options, 0, ignore) as Promise<R>
 }
 
 /** The stack is given up after this many layers, so that a long chain does not overflow it. */
 const LAYERS_PER_STACK = 256
 
-async function run<T>(options: Onion<T>, index: number, settled: () => void): Promise<T> {
+async function run(options: Onion<unknown, unknown>, index: number, settled: () => void): Promise<unknown> {
   const listener = options.listeners[index]
   if (listener === undefined) {
     try {
-      return await options.center()
+      const answer = await options.center()
+      return index === 0 && options.parse !== undefined ? options.parse(answer) : answer
     } finally {
       settled()
     }
   }
   if (index % LAYERS_PER_STACK === LAYERS_PER_STACK - 1) await Promise.resolve()
 
-  let last: Promise<T> | undefined
+  let last: Promise<unknown> | undefined
   let isRunning = false
   let isOver = false
-  const next = (): Promise<T> => {
+  const next = (): Promise<unknown> => {
     if (isOver) return refuse(options, index, 'after the listener had returned', 'NEXT_AFTER_RETURN')
     if (isRunning) return refuse(options, index, 'while its last next() was still running', 'NEXT_WHILE_RUNNING')
     isRunning = true
-    const inwards = (): Promise<T> => run(options, index + 1, () => (isRunning = false))
+    const inwards = (): Promise<unknown> => run(options, index + 1, () => (isRunning = false))
     // A listener that tries again may do so for ever.
     const hop = last === undefined ? undefined : hopIfDue()
     last = hop === undefined ? inwards() : hop.then(inwards)
@@ -65,9 +69,8 @@ async function run<T>(options: Onion<T>, index: number, settled: () => void): Pr
   const leave = options.enter?.()
   try {
     const answer = await listener(...options.args, next)
-    const complaint = options.check?.(answer)
-    if (complaint !== undefined) throw badAnswer(options, index, answer, complaint)
-    return answer as T
+    const parsed = parse(options, index, answer)
+    return index === 0 ? parsed : answer
   } finally {
     isOver = true
     if (isRunning) await last?.catch(ignore)
@@ -78,18 +81,23 @@ async function run<T>(options: Onion<T>, index: number, settled: () => void): Pr
 
 const ignore = (): void => {}
 
-function refuse(options: Onion<unknown>, index: number, when: string, code: string): Promise<never> {
+function refuse(options: Onion<unknown, unknown>, index: number, when: string, code: string): Promise<never> {
   const refusal = Promise.reject(new HarnessError(`${options.event}: ${nameOf(options, index)} called next() ${when}`, code))
   refusal.catch(ignore)
   return refusal
 }
 
-function badAnswer(options: Onion<unknown>, index: number, answer: unknown, complaint: string): HarnessError {
-  const hint = answer === undefined ? ' (did it forget `return next()`?)' : ''
-  return new HarnessError(`${options.event}: ${nameOf(options, index)} ${complaint}${hint}`, 'BAD_ANSWER')
+function parse(options: Onion<unknown, unknown>, index: number, answer: unknown): unknown {
+  if (options.parse === undefined) return answer
+  try {
+    return options.parse(answer)
+  } catch (thrown) {
+    const hint = answer === undefined ? ' (did it forget `return next()`?)' : ''
+    throw new HarnessError(`${options.event}: ${nameOf(options, index)} ${messageOf(thrown)}${hint}`, 'BAD_ANSWER')
+  }
 }
 
-function nameOf({ ownerOf }: Onion<unknown>, index: number): string {
+function nameOf({ ownerOf }: Onion<unknown, unknown>, index: number): string {
   return ownerOf === undefined ? 'a listener' : `a listener of plugin "${ownerOf(index)}"`
 }
 
@@ -113,6 +121,10 @@ export function layersOf(bus: Bus, carrier: object, event: string, args: readonl
 }
 
 /** Resolves the listeners of `event` for `carrier` and runs the onion over them. A veto through `internal/dispatch` rejects. */
-export async function waterfall<T>(bus: Bus, carrier: object, options: Pick<Onion<T>, 'event' | 'args' | 'center' | 'check'>): Promise<T> {
+export async function waterfall<T, R = T>(
+  bus: Bus,
+  carrier: object,
+  options: Pick<Onion<T, R>, 'event' | 'args' | 'center' | 'parse'>,
+): Promise<R> {
   return onion({ ...options, ...layersOf(bus, carrier, options.event, options.args) })
 }

@@ -1,7 +1,7 @@
 import { codeOf, HarnessError, messageOf, show } from '@loopguard/kit'
 import { type ContentBlock, text, type UserMessage } from '@loopguard/llm'
 import { contentOf, contextsOf, isRecord } from './content.ts'
-import { ToolFailures } from './outcomes.ts'
+import { ToolFailures } from './failure-codes.ts'
 import { NO_CONTEXTS } from './sink.ts'
 import type { ToolErrorInfo, ToolExecutionFailure, ToolExecutionResult, ToolExecutionSuccess } from './types.ts'
 

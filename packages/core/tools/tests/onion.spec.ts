@@ -1,7 +1,8 @@
 import { Context } from '@deepseek-ai/cordis'
 import { busOf } from '@loopguard/llm'
 import { gate } from '@loopguard/testkit'
-import { carrierOf, type Listener, onion, waterfall } from '@loopguard/tools'
+import { carrierOf, waterfall } from '@loopguard/tools'
+import { type Listener, onion } from '../src/onion.ts'
 import { describe, expect, it } from 'vitest'
 import { bogus, Host, said } from './support.ts'
 
@@ -198,7 +199,10 @@ describe('an answer', () => {
       ),
       args: [],
       center: () => 'center',
-      check: (value) => (typeof value === 'string' ? undefined : `returned ${String(value)}, not text`),
+      parse: (value) => {
+        if (typeof value !== 'string') throw new TypeError(`returned ${String(value)}, not text`)
+        return value
+      },
       ...(ownerOf !== undefined && { ownerOf }),
     })
 
@@ -219,6 +223,30 @@ describe('an answer', () => {
     const outer: Wrapper = async (next) => next().catch((thrown: Error) => (seen.push(thrown.message), 'repaired'))
     expect(await checked([outer, () => null, (next) => next()], (index) => owners[index] as string)).toBe('repaired')
     expect(seen).toEqual(['test/event: a listener of plugin "culprit" returned null, not text'])
+  })
+})
+
+describe('what `parse` makes of an answer', () => {
+  const length = (value: unknown): number => {
+    if (typeof value !== 'string') throw new TypeError(`returned ${String(value)}, not text`)
+    return value.length
+  }
+
+  it('is what the onion resolves to, while the listeners further out see the answer itself', async () => {
+    const seen: unknown[] = []
+    const listeners: Listener[] = [
+      async (next) => {
+        seen.push(await (next as Next)())
+        return 'outermost'
+      },
+      () => 'inner',
+    ]
+    expect(await onion<string, number>({ event: 'test/event', listeners, args: [], center: () => 'center', parse: length })).toBe(9)
+    expect(seen).toEqual(['inner'])
+  })
+
+  it('is made of the center where there is no listener', async () => {
+    expect(await onion<string, number>({ event: 'test/event', listeners: [], args: [], center: () => 'center', parse: length })).toBe(6)
   })
 })
 

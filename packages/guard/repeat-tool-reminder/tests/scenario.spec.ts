@@ -46,7 +46,7 @@ it('the transcript shows the gentle reminder after the third call, the detailed 
   ])
   expect(parts[4]).toContain(`: ${GENTLE}\n`)
   expect(parts[7]).toContain(`:\n${DETAILED}\n`)
-  expect(shown).toContain('summary: 5 calls, 2 reminders, 0 time-outs')
+  expect(shown).toContain('summary: 5 calls, 2 reminders, 0 timeouts')
   expect(shown).not.toContain('invariant')
 })
 

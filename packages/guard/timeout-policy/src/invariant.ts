@@ -35,7 +35,7 @@ const plugin: Companion = companion({
 
 export const name: string = plugin.name
 export const inject: string[] = plugin.inject
-/** Checks that the caller's signal is back after the execute stage, and that no time-out is reported before its budget. */
+/** Checks that the caller's signal is back after the execute stage, and that no timeout is reported before its budget. */
 export const apply: Companion['apply'] = plugin.apply
 
 /** Another host may let a wrapper return nothing: that is for the host to judge. */

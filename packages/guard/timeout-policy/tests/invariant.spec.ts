@@ -56,7 +56,7 @@ describe('after the execute stage the signal is that of the caller again', () =>
 })
 
 describe('no call is reported as timed out before its budget has passed', () => {
-  it('trips when a wrapper reports a time-out at once', async () => {
+  it('trips when a wrapper reports a timeout at once', async () => {
     const { host, watch } = await watchedHost()
     host.tool('slow', 60_000, () => 'done')
     host.ctx.on('tools/execute', () => Promise.resolve(timedOut(60_000) as ToolExecutionResult))
@@ -85,7 +85,7 @@ describe('no call is reported as timed out before its budget has passed', () => 
 })
 
 describe('the companion is silent about', () => {
-  it('time-outs, cancels, retries and calls without a budget, on the real clock', async () => {
+  it('timeouts, cancels, retries and calls without a budget, on the real clock', async () => {
     const { host, watch } = await watchedHost()
     await host.ctx.plugin(timeoutPolicy)
     let attempts = 0
@@ -118,7 +118,7 @@ describe('the companion is silent about', () => {
     watch.assertNone()
   })
 
-  it('a time-out inside of a call that hands it on', async () => {
+  it('a timeout inside of a call that hands it on', async () => {
     const { host, watch } = await watchedHost()
     await host.ctx.plugin(timeoutPolicy)
     host.tool('inner', 10, async ({ signal }) => {

@@ -32,7 +32,7 @@ describe('a tool that calls another tool', () => {
     return call
   }
 
-  it('outer budget ends first: a time-out for the outer call, an ordinary cancel for the inner', async () => {
+  it('outer budget ends first: a timeout for the outer call, an ordinary cancel for the inner', async () => {
     expect(await nested(40, 60_000, new Hanging(() => 'late'))).toEqual(timedOut(40))
     expect(innerResult).toMatchObject({ error: { message: 'tool call aborted', info: { name: 'AbortError', code: 'ABORTED' } } })
   })
@@ -72,7 +72,7 @@ describe('another deadline with the code TOOL_TIMEOUT', () => {
     expect(await call).toEqual({ isError: false, content: [{ type: 'text', text: 'late' }] })
   })
 
-  it('around the policy, that ends first, is no time-out of a body that hands its reason back', async () => {
+  it('around the policy, that ends first, is no timeout of a body that hands its reason back', async () => {
     host.ctx.on('tools/execute', async (exec, next) => {
       using limit = deadline(exec.signal, 40, timeoutPolicy.TOOL_TIMEOUT)
       exec.signal = limit.signal
@@ -120,13 +120,13 @@ describe('two of them', () => {
     return call
   }
 
-  it('the plugin mounted twice: one time-out, one result', async () => {
+  it('the plugin mounted twice: one timeout, one result', async () => {
     await host.ctx.plugin(timeoutPolicy)
     await host.ctx.plugin(timeoutPolicy)
     expect(await time()).toEqual(timedOut(50))
   })
 
-  it('two loaded copies of the plugin: one time-out, one result', async () => {
+  it('two loaded copies of the plugin: one timeout, one result', async () => {
     const entry = process.env['LOOPGUARD_TEST_MODE'] === 'lib' ? '../lib/index.js?copy' : '../src/index.ts?copy'
     const copy = (await import(/* @vite-ignore */ entry)) as typeof timeoutPolicy
     expect(copy.apply).not.toBe(timeoutPolicy.apply)

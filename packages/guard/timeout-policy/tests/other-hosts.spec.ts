@@ -160,7 +160,7 @@ describe('in a host that only has the waterfall', () => {
 })
 
 describe('in a host whose next() is not re-entrant', () => {
-  it('a retry around the policy takes its second attempt past it: no deadline, no time-out', async () => {
+  it('a retry around the policy takes its second attempt past it: no deadline, no timeout', async () => {
     budget(50)
     ctx.on('tools/execute', async (_exec, next) => {
       await next()

@@ -188,7 +188,7 @@ describe('a cancel is a cancel', () => {
     expect(hanging.signals[0]?.reason).toBe(reason)
   })
 
-  it('during the clean-up after a time-out it changes nothing: still TOOL_TIMEOUT', async () => {
+  it('during the clean-up after a timeout it changes nothing: still TOOL_TIMEOUT', async () => {
     const user = new AbortController()
     const hanging = new Hanging(() => {
       user.abort('too late')

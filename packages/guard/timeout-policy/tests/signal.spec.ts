@@ -58,7 +58,7 @@ describe('a tool with a budget', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
-  it('gives it back also after a failure, a time-out and a cancel', async () => {
+  it('gives it back also after a failure, a timeout and a cancel', async () => {
     host.tool('broken', 50, () => {
       throw new Error('broken')
     })

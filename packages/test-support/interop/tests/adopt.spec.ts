@@ -42,7 +42,7 @@ it('our host: the rows on the page run, with tools, a model and an agent behind 
   writeFileSync(join(folder, 'cordis.yml'), stringify(rows))
   const bin = join(root, 'packages/boot/loopguard', isBuilt ? 'lib/bin.js' : 'src/bin.ts')
   const { stdout } = await execa('node', [...flags, bin, 'run', join(folder, 'cordis.yml')], { cwd: root })
-  expect(stdout).toContain('summary: 4 calls, 1 reminder, 1 time-out')
+  expect(stdout).toContain('summary: 4 calls, 1 reminder, 1 timeout')
 }, 30_000)
 
 it('DeepSeek Harness: rows, aliases and example say the same', () => {
@@ -58,7 +58,7 @@ it('DeepSeek Harness: rows, aliases and example say the same', () => {
   for (const [name, range] of Object.entries(dependencies)) expect(target(used[name])).toBe(target(range))
 })
 
-it('DeepSeek Harness: loaded side by side, the reminders come twice and the time-out once', async () => {
+it('DeepSeek Harness: loaded side by side, the reminders come twice and the timeout once', async () => {
   const driver = 'deepseek-harness'
   const { host } = (await import(`../src/hosts/${driver}.ts`)) as { host: Host }
   const mounted = await host.mount()

@@ -2,7 +2,7 @@
 export const MAX_TIMER_DELAY_MS = 2_147_483_647
 
 /**
- * `min(requested ?? def, max)`, in milliseconds: the time-out that a caller gets who may ask for one.
+ * `min(requested ?? def, max)`, in milliseconds: the timeout that a caller gets who may ask for one.
  * `requested`, when given, and `def` and `max` always, must be positive and finite; `max` must fit a timer. Zero is no public "off".
  *
  * @param name what the error calls `requested`: the caller's own field.

@@ -16,7 +16,7 @@ export interface Deadline {
  * Arms a deadline of `timeoutMs` milliseconds. Dispose of it on every path (`using`, or `finally`): until then, or until it has
  * aborted, it holds a timer and a place among the upstream's followers.
  *
- * `timeoutMs <= 0` is the internal "no time-out": no timer, and `signal` is `upstream` itself, or one that never aborts. An upstream
+ * `timeoutMs <= 0` is the internal "no timeout": no timer, and `signal` is `upstream` itself, or one that never aborts. An upstream
  * that has aborted already is handed through as well.
  *
  * @param code the owner's code, which {@link TimeoutReason} carries.

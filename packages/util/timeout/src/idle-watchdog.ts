@@ -2,7 +2,7 @@ import { checkSource, isTimerDelay, outOfRange, timerDelay } from './bounds.ts'
 import { FirstCause } from './first-cause.ts'
 import type { TimeoutReason } from './reason.ts'
 
-/** A time-out around one outstanding demand of an async iterator, armed anew for each. */
+/** A timeout around one outstanding demand of an async iterator, armed anew for each. */
 export interface IdleWatchdog {
   /** One signal for the whole life: aborted with the upstream's own reason, or with a {@link TimeoutReason} after an idle demand. */
   readonly signal: AbortSignal

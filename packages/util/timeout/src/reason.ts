@@ -24,8 +24,8 @@ export class TimeoutReason extends Error {
 }
 
 /**
- * The time-out behind an aborted signal, or behind anything else that carries a `reason`; `undefined` when it aborted for another
- * cause, or not at all. With `code`, only a time-out that has exactly this code.
+ * The timeout behind an aborted signal, or behind anything else that carries a `reason`; `undefined` when it aborted for another
+ * cause, or not at all. With `code`, only a timeout that has exactly this code.
  *
  * A code says which kind of deadline fired, not which one: to know that a deadline of your own fired, read its `expiry`.
  */

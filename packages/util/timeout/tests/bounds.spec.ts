@@ -83,7 +83,7 @@ describe('the doors of deadline and idleWatchdog', () => {
     expect(() => idleWatchdog(undefined, bad as number, 'IDLE')).toThrow(`got ${shown}`)
   })
 
-  it.each([0, -0, -1, -Infinity])('a watchdog refuses %s, which is no time-out at all', (bad) => {
+  it.each([0, -0, -1, -Infinity])('a watchdog refuses %s, which is no timeout at all', (bad) => {
     expect(() => idleWatchdog(undefined, bad, 'IDLE')).toThrow(RangeError)
   })
 

@@ -89,7 +89,7 @@ describe('the first cause wins and stays', () => {
     expect(limit.expiry).toBeInstanceOf(TimeoutReason)
   })
 
-  it('within the abort itself: a timer that runs before our listener is told does not turn the cancel into a time-out', () => {
+  it('within the abort itself: a timer that runs before our listener is told does not turn the cancel into a timeout', () => {
     const upstream = new AbortController()
     upstream.signal.addEventListener('abort', () => vi.advanceTimersByTime(100))
     using limit = deadline(upstream.signal, 50, 'LATE')
@@ -207,7 +207,7 @@ describe('nested deadlines with one code', () => {
   })
 })
 
-describe('no time-out', () => {
+describe('no timeout', () => {
   it.each([0, -0, -1, -Infinity])('%s hands the upstream through and arms nothing', (off) => {
     const upstream = new AbortController()
     using limit = deadline(upstream.signal, off, 'LATE')

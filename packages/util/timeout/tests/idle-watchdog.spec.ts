@@ -207,7 +207,7 @@ describe('the upstream of a watchdog', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('keeps nothing of it after disposal, after the abort, and after the time-out', async () => {
+  it('keeps nothing of it after disposal, after the abort, and after the timeout', async () => {
     const upstream = new AbortController()
     const { signal } = upstream
     const source = new Source()

@@ -38,7 +38,7 @@ describe('on its upstream a deadline', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('leaves nothing when there was no time-out', () => {
+  it('leaves nothing when there was no timeout', () => {
     const { signal } = new AbortController()
     using limit = deadline(signal, 0, 'LATE')
     expect(limit.signal).toBe(signal)

@@ -22,7 +22,7 @@ const untilAborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error))
   })
 
-it('within: a value, a time-out, a failure and a cancel stay apart', async () => {
+it('within: a value, a timeout, a failure and a cancel stay apart', async () => {
   expect(await within(1_000, async () => 'value')).toBe('value')
   expect(await within(10, untilAborted)).toBe('too slow')
   await expect(within(1_000, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')

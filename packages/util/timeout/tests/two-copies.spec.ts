@@ -26,7 +26,7 @@ describe('two loaded copies of the package', () => {
     expect(new theirs.TimeoutReason('LATE', 50)).not.toBeInstanceOf(ours.TimeoutReason)
   })
 
-  it('know the time-outs of one another', () => {
+  it('know the timeouts of one another', () => {
     const theirReason = new theirs.TimeoutReason('LATE', 50)
     const ourReason = new ours.TimeoutReason('LATE', 50)
     expect(ours.timeoutOf({ reason: theirReason }, 'LATE')).toBe(theirReason)

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '@loopguard/tools'
 import type { WebRuntime } from './service.ts'
-import type { Config } from './tools.ts'
+import type { Config } from './tools-config.ts'
 import type { FetchedPage } from './types.ts'
 
 type Fetching = Pick<Config, 'fetchTimeoutMs' | 'fetchMaxOutputChars'>

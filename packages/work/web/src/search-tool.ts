@@ -2,7 +2,7 @@ import { clip } from '@loopguard/kit'
 import type { ToolDefinition } from '@loopguard/tools'
 import { allOrFirstFailure } from './all.ts'
 import type { WebRuntime } from './service.ts'
-import type { Config } from './tools.ts'
+import type { Config } from './tools-config.ts'
 import type { SearchHit } from './types.ts'
 
 type Searching = Pick<Config, 'searchTimeoutMs' | 'searchMaxResults' | 'searchMaxQueries'>

@@ -7,7 +7,6 @@ import { type Entry, EntryGroup, EntryTree } from '@deepseek-ai/cordis-plugin-lo
 import { keyHint } from '@loopguard/kit'
 import { CompositionError, type Fault } from './faults.ts'
 import { isText, shown } from './row-keys.ts'
-import type { RowLoader } from './row-loader.ts'
 import { checkedRows, readRows, type Row } from './rows.ts'
 
 /** The package of which {@link Include} is the command's own form. */
@@ -20,6 +19,13 @@ interface Config {
   /** The rows when there is no such file. They are not written to it. */
   readonly initial?: unknown
   readonly patches?: PatchOptions[]
+}
+
+/** What an include asks of the loader of the composition. */
+export interface IncludeHost {
+  start(group: EntryGroup, read: () => Promise<readonly Row[]>): Promise<void>
+  importInTurn(file: string, name: string): Promise<unknown>
+  filesAround(entry: Entry | undefined): string[]
 }
 
 /**
@@ -53,8 +59,8 @@ class IncludedRows extends EntryTree {
 
   write(): void {}
 
-  private get loader(): RowLoader {
-    return this.ctx.get('loader') as RowLoader
+  private get loader(): IncludeHost {
+    return this.ctx.get('loader') as unknown as IncludeHost
   }
 
   /** The row that includes the file. */

@@ -1,7 +1,7 @@
 import { type Context, Service } from '@deepseek-ai/cordis'
 import Loader, { type Entry, type EntryGroup, EntryTree, Group } from '@deepseek-ai/cordis-plugin-loader'
 import { importFrom } from './import-from.ts'
-import { Include, INCLUDE } from './include.ts'
+import { Include, INCLUDE, type IncludeHost } from './include.ts'
 import { isPlugin, isTree, NotAPlugin, readOnly } from './plugin-kinds.ts'
 import type { Row } from './rows.ts'
 import { findSyntaxError } from './syntax-error.ts'
@@ -12,7 +12,7 @@ import { type TurnList, Turns } from './turns.ts'
  * the order of the file, since the order of registration is meaning; in between, timers and signals have their turn. Nothing is ever
  * written to a file.
  */
-export class RowLoader extends Loader {
+export class RowLoader extends Loader implements IncludeHost {
   /** Under which plugins without a name of their own log. */
   static override readonly name: string = 'loader'
   private readonly file: string

@@ -7,7 +7,7 @@ const LABEL_WIDTH = 10
 const MAX_LINES = 30
 const MAX_CHARS = 4000
 
-type Tone = 'bold' | 'dim' | 'cyan' | 'red' | 'reminder' | 'time-out'
+type Tone = 'bold' | 'dim' | 'cyan' | 'red' | 'reminder' | 'timeout'
 
 /**
  * Renders the log of sessions as text. What the model reads stands there whole and unwrapped when nobody watches a terminal; on a
@@ -90,7 +90,7 @@ export class Printout {
     const [block] = message.content
     const text = textOf(block?.content ?? [])
     const of = `[${block?.toolCallId ?? ''}]`
-    if (isTimeout(error)) return this.entry(`TIME-OUT ${of}`, text, 'time-out')
+    if (isTimeout(error)) return this.entry(`TIMEOUT ${of}`, text, 'timeout')
     if (block?.isError !== true) return this.entry(`result ${of}`, text, 'dim')
     return this.entry(`error ${of}${error === undefined ? '' : ` ${error.code}`}`, text, 'red')
   }
@@ -112,7 +112,7 @@ export class Printout {
   private painted(label: string, tone: Tone): string {
     const { paint } = this.style
     if (tone === 'reminder') return paint.bold(paint.yellow(label))
-    return tone === 'time-out' ? paint.bold(paint.red(label)) : paint[tone](label)
+    return tone === 'timeout' ? paint.bold(paint.red(label)) : paint[tone](label)
   }
 
   private safe(text: string): string {

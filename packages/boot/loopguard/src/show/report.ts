@@ -76,7 +76,7 @@ function numbersOf({ agents, turns, unfinished, steps, calls, reminders, timeout
   return [
     count(calls, 'call'),
     count(reminders, 'reminder'),
-    count(timeouts, 'time-out'),
+    count(timeouts, 'timeout'),
     count(agents, 'agent'),
     `${count(turns, 'turn')}${unfinished > 0 ? ` (${unfinished} not completed)` : ''}`,
     count(steps, 'step'),

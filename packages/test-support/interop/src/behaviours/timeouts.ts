@@ -27,7 +27,7 @@ function stubborn(): { readonly run: (call: ToolRun) => Promise<string>; readonl
   return { run, finish: (value) => finish(value) }
 }
 
-/** A behaviour on the fake clock, with the time-out policy loaded. */
+/** A behaviour on the fake clock, with the timeout policy loaded. */
 function onClock(id: string, says: string, run: (stage: Stage, clock: Clock) => Promise<void>): Behaviour {
   return {
     id,

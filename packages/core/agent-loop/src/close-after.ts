@@ -1,5 +1,5 @@
 /** Runs `close` after `work`, whatever became of it. Of two failures the first counts. */
-export function closing<T>(work: () => T, close: () => void): T {
+export function closeAfter<T>(work: () => T, close: () => void): T {
   let result: T
   try {
     result = work()
@@ -11,8 +11,8 @@ export function closing<T>(work: () => T, close: () => void): T {
   return result
 }
 
-/** As {@link closing}, for work that takes time. */
-export async function closingLater<T>(work: () => Promise<T>, close: () => void): Promise<T> {
+/** As {@link closeAfter}, for work that takes time. */
+export async function closeAfterAsync<T>(work: () => Promise<T>, close: () => void): Promise<T> {
   let result: T
   try {
     result = await work()

@@ -4,7 +4,7 @@ import type { StreamChunk } from './stream.ts'
  * The same stream, which ends as soon as it idles behind its finish: what comes there at once is passed on, and nobody waits for more.
  * A source that is given up there is closed without waiting for that either.
  */
-export function notIdlingBehindFinish(stream: AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> {
+export function endAtFinish(stream: AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> {
   return {
     [Symbol.asyncIterator](): AsyncIterator<StreamChunk, unknown> {
       const source: AsyncIterator<StreamChunk, unknown> = stream[Symbol.asyncIterator]()

@@ -20,19 +20,15 @@ export function review(host: Host, exec: ToolExecution, outcome: ToolExecutionRe
     const args = [exec, outcome]
     const layers = layersOf(host.bus, carrierOf(exec.agent), EVENT, args)
     if (layers.listeners.length === 0) return outcome
-    return decided(exec, outcome, onion({ event: EVENT, args, center: () => ACCEPT, check: complaint, ...layers }))
+    return decided(exec, outcome, onion({ event: EVENT, args, center: () => ACCEPT, parse, ...layers }))
   } catch (thrown) {
     return thrownFailure(thrown, exec.signal)
   }
 }
 
-async function decided(
-  exec: ToolExecution,
-  outcome: ToolExecutionResult,
-  deciding: Promise<PostToolDecision>,
-): Promise<ToolExecutionResult> {
+async function decided(exec: ToolExecution, outcome: ToolExecutionResult, deciding: Promise<Decision>): Promise<ToolExecutionResult> {
   try {
-    const { content, feedback, contexts } = decisionOf(await deciding)
+    const { content, feedback, contexts } = await deciding
     if (feedback !== undefined) return withExtras(blocked(feedback), contexts, false)
     const reviewed = content === undefined ? outcome : withContent(outcome, content)
     if (contexts.length === 0) return reviewed
@@ -51,9 +47,8 @@ interface Decision {
 }
 
 /** @throws HarnessError or JsonError that says what is wrong with it. Each field is read once. */
-function decisionOf(value: PostToolDecision): Decision {
-  if (value === ACCEPT) return { contexts: NO_CONTEXTS }
-  const { kind, content, feedback, additionalContexts } = value as unknown as Readonly<Record<string, unknown>>
+function decisionOf(value: Readonly<Record<string, unknown>>): Decision {
+  const { kind, content, feedback, additionalContexts } = value
   if (kind !== 'accept' && kind !== 'block') throw new HarnessError(`its kind is ${show(kind)}, not accept or block`, 'BAD_ANSWER')
   const stray = strayKey(value, ['kind', kind === 'accept' ? 'content' : 'feedback', 'additionalContexts'])
   if (stray !== undefined) throw new HarnessError(`${kind === 'accept' ? 'an accept' : 'a block'} ${stray}`, 'BAD_ANSWER')
@@ -62,12 +57,12 @@ function decisionOf(value: PostToolDecision): Decision {
   return content === undefined ? { contexts } : { content: contentOf(content, 'content'), contexts }
 }
 
-function complaint(value: unknown): string | undefined {
-  if (!isRecord(value)) return `returned ${show(value)}, not a decision`
+function parse(answer: unknown): Decision {
+  if (answer === ACCEPT) return { contexts: NO_CONTEXTS }
+  if (!isRecord(answer)) throw new TypeError(`returned ${show(answer)}, not a decision`)
   try {
-    decisionOf(value as unknown as PostToolDecision)
-    return undefined
+    return decisionOf(answer)
   } catch (thrown) {
-    return `gave a decision that cannot be used: ${messageOf(thrown)}`
+    throw new TypeError(`gave a decision that cannot be used: ${messageOf(thrown)}`)
   }
 }
