@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const SPECS = ['packages/*/*/tests/**/*.spec.ts', 'examples/*/tests/**/*.spec.ts', 'tests/**/*.spec.ts']
@@ -26,7 +27,7 @@ export default defineConfig(({ mode }) => {
     thresholds: { perFile: true, 100: true as const },
   }
   return mode === 'quick'
-    ? { test: { projects: quick().map((tier) => ({ ssr, test: { ...test, ...tier } })) } }
+    ? { test: { maxWorkers: Math.min(4, availableParallelism()), projects: quick().map((tier) => ({ ssr, test: { ...test, ...tier } })) } }
     : { ssr, test: { ...test, include: SPECS, coverage } }
 })
 

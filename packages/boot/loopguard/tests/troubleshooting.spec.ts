@@ -45,7 +45,7 @@ it('the page has what the command says, to the letter', async () => {
     await faultOf('- name: ./a.mjs\n\tconfig: {}\n'),
     await faultOf("- { name: '@deepseek-ai/cordis-plugin-include', config: { path: more.yml } }\n"),
     await faultOf('- name: ./spin.mjs\n'.repeat(300), { 'spin.mjs': spin }, 200),
-    // What a real process says of its output is in signals.spec.ts.
+    // What a real process says of its output is in signals.slow.spec.ts.
     'standard output: ENOSPC: no space left on device, write: cancelling',
     await deaf(),
   ].map(plain)
