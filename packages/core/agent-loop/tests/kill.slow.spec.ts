@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SessionId } from '@loopguard/llm'
+import { CallId, SessionId } from '@loopguard/llm'
 import type { SessionEvent } from '@loopguard/session'
 import { userMessage } from '@loopguard/testkit'
 import { fileHost, temporaryDirectory } from './support/host.ts'
@@ -13,7 +14,19 @@ const LONG = process.env['LOOPGUARD_LONG'] === '1'
 const KILLS = LONG ? 250 : 8
 const id = SessionId('a')
 
-let figures = { kills: 0, committed: 0, lost: 0, reported: 0, interrupted: 0, torn: 0 }
+const NONE = {
+  kills: 0,
+  committed: 0,
+  lost: 0,
+  reported: 0,
+  interrupted: 0,
+  torn: 0,
+  effects: 0,
+  effectsTwice: 0,
+  effectsNotInLog: 0,
+  doubledMessages: 0,
+}
+let figures = { ...NONE }
 
 describe.each([
   ['files', false],
@@ -23,7 +36,7 @@ describe.each([
     `${KILLS} kills: no committed event is lost, the log is valid, the conversation goes on`,
     { timeout: LONG ? 3_600_000 : 300_000 },
     async () => {
-      figures = { kills: 0, committed: 0, lost: 0, reported: 0, interrupted: 0, torn: 0 }
+      figures = { ...NONE }
       before = ''
       await using directory = await temporaryDirectory()
       await using built = await temporaryDirectory()
@@ -40,16 +53,33 @@ describe.each([
           )
           next = new Worker(program, directory.path, kill + 1, durable)
           await lookAt(directory.path, reported)
+          countEffects(directory.path, built.path)
         }
       } finally {
         await next.kill()
       }
-      expect(figures).toMatchObject({ kills: KILLS, lost: 0 })
+      expect(figures).toMatchObject({ kills: KILLS, lost: 0, effectsTwice: 0, effectsNotInLog: 0, doubledMessages: 0 })
+      expect(figures.effects).toBeGreaterThan(0)
       expect(figures.interrupted).toBeGreaterThan(0)
       if (LONG) console.info(JSON.stringify(figures))
     },
   )
 })
+
+/** Every worker so far has left the ids of the calls that it ran. The next one, which is up already, has not begun. */
+function countEffects(directory: string, built: string): void {
+  const effects = readFileSync(join(built, 'effects'), 'utf8').split('\n').slice(0, -1)
+  const events = readFileSync(join(directory, `${id}.jsonl`), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as SessionEvent)
+  const logged = new Set(events.flatMap((event) => (event.type === 'tool/call' ? [event.data.callId] : [])))
+  const messages = events.flatMap((event) => (event.type === 'user/message' ? [event.data.id] : []))
+  figures.effects = effects.length
+  figures.effectsTwice = effects.length - new Set(effects).size
+  figures.effectsNotInLog = effects.filter((callId) => !logged.has(CallId(callId))).length
+  figures.doubledMessages = messages.length - new Set(messages).size
+}
 
 /** What the file held before each kill; each log only ever grows. */
 let before = ''

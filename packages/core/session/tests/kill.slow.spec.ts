@@ -41,7 +41,7 @@ it.each([
       figures.interrupted = session.events.filter(isInterruption).length
       figures.committed = session.events.length
     }
-    console.log(JSON.stringify(figures))
+    if (isLong) console.info(JSON.stringify(figures))
     expect(figures).toMatchObject({ kills: KILLS, lost: 0 })
     expect(figures.committed).toBeGreaterThan(KILLS)
     expect(readdirSync(directory)).toEqual(['soak.jsonl'])

@@ -1,9 +1,10 @@
 /**
  * A host that works until it is killed. `worker.ts <directory> <seed> [durable]`: waits for a byte on standard input, resumes its agent, and
- * reports each event on standard output once it is committed.
+ * reports each event on standard output once it is committed. Each call that runs leaves its id in the file `effects` beside the program.
  */
 import { once } from 'node:events'
-import { writeSync } from 'node:fs'
+import { openSync, writeSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
 import { Context } from '@deepseek-ai/cordis'
 import { AgentLoop } from '@loopguard/agent-loop'
@@ -31,6 +32,15 @@ function pick(below: number): number {
 }
 
 const message = (words: string) => createUserMessage({ content: [text(words)], source: { kind: 'user' } })
+
+const effects = openSync(fileURLToPath(new URL('effects', import.meta.url)), 'a')
+
+function leavingEffect(execute: ToolDefinition['execute']): ToolDefinition['execute'] {
+  return (args, exec) => {
+    writeSync(effects, `${exec.callId}\n`)
+    return execute(args, exec)
+  }
+}
 
 class Busy extends LlmAdapter {
   async *stream({ messages, signal }: LlmRequest): AsyncGenerator<StreamChunk> {
@@ -82,7 +92,7 @@ const tools: readonly ToolDefinition[] = [
       throw new Error('no luck')
     },
   },
-].map((tool) => defineTool({ description: tool.name, parameters: {}, ...tool }))
+].map((tool) => defineTool({ description: tool.name, parameters: {}, ...tool, execute: leavingEffect(tool.execute) }))
 const names = [...tools.map(({ name }) => name), 'nobody']
 
 const ctx = new Context()
