@@ -14,7 +14,7 @@ for (const tarball of tarballs) {
   )
   faults.push(...found.map((fault) => `${tarball.manifest.name}: ${fault}`))
 }
-// Whoever installs a package that is not whole learns nothing about the others.
+// A broken package would fail the consumers too, and hide what is wrong with others.
 if (faults.length === 0 && !process.argv.includes('--no-consumers')) faults.push(...checkConsumers(tarballs))
 
 for (const fault of faults) console.error(fault)

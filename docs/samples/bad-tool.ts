@@ -1,6 +1,6 @@
 import { defineTool } from '@loopguard/tools'
 
-/** Promises a budget with `timeoutMs` and keeps nothing of it: nobody told the socket. */
+/** Promises a budget with `timeoutMs` and keeps nothing of it: the socket is never told. */
 export const fetchPage = defineTool<{ url: string }>({
   name: 'fetch_page',
   description: 'Fetches a page',

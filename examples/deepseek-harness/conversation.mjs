@@ -17,7 +17,7 @@ export function apply(ctx) {
     if (type === 'assistant/message' && textOf(data.message.content) !== '') console.log(`model    ${textOf(data.message.content)}`)
     if (type === 'turn/end') console.log(`end      ${data.reason.kind}`)
   })
-  // Rows start side by side: whoever speaks before all of them are there speaks to an agent without guards.
+  // Rows start side by side: a message that is sent before all of them are there reaches an agent without guards.
   void ctx.loader.await().then(() => {
     for (const agent of ctx.agents.list()) {
       const content = [{ type: 'text', text: 'When was the word list last revised?' }]

@@ -19,7 +19,7 @@ export function apply(ctx) {
       additionalProperties: false,
     },
     async execute({ query }, { signal }) {
-      // The signal goes to whatever does the work: here to a delay, in real life to a request.
+      // The signal goes to what does the work: here a delay, in real life a request.
       await delay(5, undefined, { signal })
       return `No results for "${query}".`
     },

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A binary of the workspace, so that the pinned version runs whatever is on PATH. */
+/** A binary of the workspace, so that the pinned version runs, not the one on PATH. */
 export function bin(name) {
   return join(root, 'node_modules', '.bin', name)
 }

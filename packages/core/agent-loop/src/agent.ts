@@ -34,7 +34,7 @@ export class LoopAgent implements Agent {
   readonly options: AgentOptions
   readonly session: Session
   readonly inbox: Inbox
-  /** Set by whoever builds the agent, before anybody sees it. */
+  /** Set by the fleet that builds the agent, before others see it. */
   ctx!: Context
   private readonly bus: Bus
   private readonly driver: Driver

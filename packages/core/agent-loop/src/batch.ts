@@ -18,7 +18,7 @@ export interface BatchHost extends GivingUpHost {
 }
 
 /**
- * Runs the tool calls of one message. Policy, post-execute and log follow the order of the model whatever finishes first; only the
+ * Runs the tool calls of one message. Policy, post-execute and log follow the order of the model, also when a later call finishes first; only the
  * bodies of consecutive concurrency-safe calls overlap. Any other call waits for all before it, and all after it wait for it. The
  * contexts of all results are logged after the last of them.
  *
@@ -75,7 +75,7 @@ class Batch {
       try {
         this.logCall(call)
       } catch (error) {
-        // What was begun is ended, although nobody asks for its result.
+        // What was begun is ended, although its result is not used.
         await prepared.finish()
         throw error
       }

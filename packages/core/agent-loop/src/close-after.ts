@@ -1,4 +1,4 @@
-/** Runs `close` after `work`, whatever became of it. Of two failures the first counts. */
+/** Runs `close` after `work`, which may have thrown. Of two failures the first counts. */
 export function closeAfter<T>(work: () => T, close: () => void): T {
   let result: T
   try {

@@ -8,7 +8,7 @@ export interface AgentRow {
   readonly model: string
   readonly system?: string
   readonly maxTokens?: number
-  /** Sent as a user message by whoever runs the composition. */
+  /** Sent as a user message by the command that runs the composition. */
   readonly prompt?: string
 }
 

@@ -90,7 +90,7 @@ class DerivedLog {
 
   constructor(past: readonly SessionEvent[]) {
     this.catchUp(past)
-    // What was requested in a step that is open, nobody has seen.
+    // The request of the step that is open was not seen.
     this.requests = 'unknown'
   }
 
@@ -108,7 +108,7 @@ class DerivedLog {
     this.requests = wrong === undefined ? 'right' : { wrong }
   }
 
-  /** The loop's request has failed: whoever fails a request may do so before it is seen here. */
+  /** The loop's request has failed; a listener may have failed it before it was seen here. */
   failed(): string | undefined {
     const complaint = typeof this.requests === 'object' ? this.requests.wrong : undefined
     // The next attempt within the step is another request.

@@ -59,7 +59,7 @@ export class AgentLoop extends Service {
     return [...this.fleet.agents.values()]
   }
 
-  /** The configured agents that want to start with a message; whoever runs the composition sends it when all of it is active. */
+  /** The configured agents that want to start with a message; the command that runs the composition sends it when every row is active. */
   prompts(): readonly AgentPrompt[] {
     return this.configured
   }

@@ -60,7 +60,7 @@ function checkedFailure(failure: LlmFailure): LlmFailure {
   }
 }
 
-/** A stream that failed under an aborted signal was cancelled, whatever it says of itself. */
+/** A stream that failed under an aborted signal was cancelled, even if it names another cause. */
 function ended({ signal }: LlmRequest, assembler: StreamAssembler, failure: LlmFailure): ModelCallOutcome {
   if (signal.aborted) return { kind: 'interrupted', content: assembler.partialContent(), usage: assembler.usage }
   const said = assembler.partialContent().map((block) => (block.type === 'text' ? block.text : ''))

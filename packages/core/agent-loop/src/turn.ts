@@ -24,7 +24,7 @@ type Next = 'go' | 'stop'
 const COMPLETED: TurnEndReason = Object.freeze({ kind: 'completed' })
 
 /**
- * One turn: steps until one ends it. Never rejects: whatever fails ends the turn with `error`, as far as the log takes it.
+ * One turn: steps until one ends it. Never rejects: a failure ends the turn with `error`, if the log takes it.
  * `stop` says that the driver must not start the next turn by itself.
  */
 export async function runTurn(host: TurnHost, turn: number, signal: AbortSignal, patience: Patience): Promise<Next> {
@@ -145,7 +145,7 @@ class Turn {
   }
 }
 
-/** Every listener runs, in order, whatever those before it returned or threw. @throws what the first of them threw */
+/** Every listener runs, in order, also after one that threw. @throws what the first of them threw */
 async function askStopping(host: TurnHost, place: StepPlace): Promise<void> {
   const { agent, bus } = host
   const { turn, signal, patience } = place

@@ -1,7 +1,7 @@
 import type { StreamChunk } from './stream.ts'
 
 /**
- * The same stream, which ends as soon as it idles behind its finish: what comes there at once is passed on, and nobody waits for more.
+ * The same stream, which ends as soon as it idles behind its finish: what comes there at once is passed on; later chunks are not waited for.
  * A source that is given up there is closed without waiting for that either.
  */
 export function endAtFinish(stream: AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> {
@@ -24,7 +24,7 @@ export function endAtFinish(stream: AsyncIterable<StreamChunk>): AsyncIterable<S
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
-/** Waits as long as whatever need not wait for anything itself. Not by a timer, which tests may have stopped. */
+/** Waits for what settles within a few microtasks. Not by a timer, which tests may have stopped. */
 async function atOnce<T extends object>(asked: PromiseLike<T>): Promise<T | undefined> {
   let answer: { readonly result: T } | { readonly thrown: unknown } | undefined
   void asked.then(

@@ -9,7 +9,7 @@ export interface LlmFailure {
   /** How long the provider asked to wait, in milliseconds. */
   readonly retryAfterMs?: number
   readonly requestId?: string
-  /** Whether the same request may well succeed later. Absent when nobody knows. */
+  /** Whether the same request may well succeed later. Absent when it is unknown. */
   readonly retryable?: boolean
 }
 

@@ -26,7 +26,7 @@ export interface LlmRequest {
   readonly sessionId: SessionId
 }
 
-/** Speaks to a model. Whatever it throws becomes one terminal finish, so an adapter need not catch. */
+/** Speaks to a model. A throw becomes one terminal finish, so an adapter need not catch. */
 export abstract class LlmAdapter {
   /** Must stop when `request.signal` aborts: the loop never abandons a stream. */
   abstract stream(request: LlmRequest): AsyncIterable<StreamChunk>
@@ -133,8 +133,8 @@ function streamOf(answer: AsyncIterable<StreamChunk>, complaint: string): AsyncI
 }
 
 /**
- * Ends with a finish, whatever `open` does: a throw becomes one, and so does an end without one. A consumer's early exit is handed on to
- * the source. What comes after the first finish is cut off, or passed on to whoever asks for it.
+ * Always ends with a finish: a throw of `open` becomes one, and so does an end without one. A consumer's early exit is handed on to
+ * the source. What comes after the first finish is cut off, or passed on to a consumer that asks for it.
  */
 async function* terminated(
   request: LlmRequest,

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 export interface Holder {
   /** Names this very lock, not the process. */
   readonly token: string
-  /** False when nobody can be holding it any more. */
+  /** False when no process can hold it any more. */
   readonly isAlive: boolean
   /** For a message. */
   readonly shown: string

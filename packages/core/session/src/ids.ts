@@ -8,7 +8,7 @@ const SEPARATORS = /[/\\]/
 const CONTROL = /\p{Cc}/u
 const WINDOWS_CHARACTERS = /[<>:"|?*]/
 const LONE_SURROGATE = /\p{Surrogate}/u
-/** Names of devices on Windows, whatever their ending. */
+/** Names of devices on Windows, with any ending. */
 const WINDOWS_DEVICES = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i
 
 /**

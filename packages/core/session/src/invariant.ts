@@ -118,7 +118,7 @@ class LogGrammar {
     }
   }
 
-  /** Whatever was open before is not open any more, in a log that was broken before too. */
+  /** Everything that was open is closed now, in a log that was broken before too. */
   private enter(turn: number | undefined, step: number | undefined): void {
     this.turn = turn
     this.step = step

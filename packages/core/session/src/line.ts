@@ -42,7 +42,7 @@ function isDeeperThan(levels: number, data: unknown): boolean {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The event of one line: a deep-frozen snapshot, with whatever a newer writer put beside the fields that are known.
+ * The event of one line: a deep-frozen snapshot, with what a newer writer put beside the known fields.
  * @throws Error that says what is wrong with the line.
  */
 export function decodeLine(bytes: Uint8Array, seq: number, id: string): SessionEvent {

@@ -85,7 +85,7 @@ function writeNew(path: string, content: Uint8Array): boolean {
 
 /**
  * Removes a dead process' lock. Between a look at it and its removal it could be another's, so the removal is itself under a lock
- * that is named after this very one: whoever holds that alone may remove it, and looks again first.
+ * that is named after this very one: only its holder may remove it, and looks again first.
  *
  * @returns false when a live process is at it already.
  */

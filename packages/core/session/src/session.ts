@@ -68,7 +68,7 @@ export class Session {
    *
    * @throws JsonError when `data` is no JSON (the path says where), HarnessError `SESSION_CLOSED`, `BAD_EVENT` for a type that
    * is no text and for data that a known type cannot have, `APPEND_WHILE_JUDGED` from inside `internal/dispatch` of another append; with a file `SESSION_WRITE_FAILED`,
-   * `SESSION_EVENT_TOO_DEEP`, `SESSION_EVENT_TOO_LARGE`; and whatever a listener of `internal/dispatch` throws to refuse the
+   * `SESSION_EVENT_TOO_DEEP`, `SESSION_EVENT_TOO_LARGE`; and what a listener of `internal/dispatch` throws to refuse the
    * event. A refused event leaves no trace.
    */
   append<T extends SessionEventType>(type: T, data: SessionEventMap[T]): SessionEvent<T> {
@@ -133,7 +133,7 @@ export class Session {
       if (sink?.released === undefined) onClose?.()
       else {
         this.releasing = sink.released.finally(onClose)
-        // A closing that nobody waits for must not end the process.
+        // A failed closing that is not awaited must not end the process.
         this.releasing.catch(() => {})
       }
     }

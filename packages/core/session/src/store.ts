@@ -18,7 +18,7 @@ declare module '@deepseek-ai/cordis' {
 
 /**
  * `ctx.sessions`: the sessions that are open, in memory or, with a directory, each in a file of its own. Unloading it closes the
- * sessions that nobody has adopted.
+ * sessions without an owner.
  */
 export class SessionStore extends Service {
   static readonly Config: z<Config> = Config

@@ -4,7 +4,7 @@ import type { Host } from './host.ts'
 import { abortedBeforeDispatch, denied } from './results.ts'
 import type { ApprovalRequest, ApprovalService, ToolExecution, ToolExecutionFailure } from './types.ts'
 
-/** Asks whoever approves. `undefined` is a grant. A caller who aborts meanwhile does not wait for the answer. */
+/** Asks the service `approval`. `undefined` is a grant. A caller who aborts meanwhile does not wait for the answer. */
 export async function askApproval(host: Host, exec: ToolExecution, reason: string | undefined): Promise<ToolExecutionFailure | undefined> {
   const { agent, name, callId, signal } = exec
   if (signal.aborted) return abortedBeforeDispatch()

@@ -53,7 +53,7 @@ export class Call implements LiveCall {
     return last?.open === true ? last : (this.own ??= new Sink())
   }
 
-  /** Nothing to wait for when nobody has to be asked. */
+  /** `undefined` when there is nothing to wait for. */
   prepare(): Promise<void> | undefined {
     if (this.caller.aborted) {
       this.unreviewed = true

@@ -16,7 +16,7 @@ export interface RegisteredTool {
   readonly concludesTurn: boolean
   readonly check: ArgumentsCheck
   run(args: unknown, exec: ToolRunContext): unknown
-  /** Whether this call may overlap its neighbours; whatever the definition's own answer is, or throws, only `true` says so. */
+  /** Whether this call may overlap its neighbours: only if the definition's own answer is `true`; a throw means no. */
   isConcurrencySafe(args: unknown): boolean
 }
 
@@ -80,7 +80,7 @@ function asksTrue(ask: () => unknown): boolean {
   try {
     const answer = ask()
     if (answer === true) return true
-    // A promise is no answer, and its rejection is nobody's to handle.
+    // A promise is no answer, and its rejection must not stay unhandled.
     void Promise.resolve(answer).catch(() => {})
     return false
   } catch {

@@ -38,7 +38,7 @@ function refusal(tool: RegisteredTool | undefined, exec: ToolExecution, caller: 
   return violations === undefined ? undefined : invalidArguments(violations)
 }
 
-/** With a signal that follows the caller's, whatever a wrapper has put in its place. The body is awaited until it settles. */
+/** With a signal that follows the caller's, also when a wrapper replaced it. The body is awaited until it settles. */
 async function bodyResult(tool: RegisteredTool, exec: ToolExecution, caller: AbortSignal, sink: Sink): Promise<ToolExecutionResult> {
   sink.ran = true
   const fuse = exec.signal === caller ? undefined : new Fuse(caller, exec.signal)

@@ -72,7 +72,7 @@ function askGuards(host: Host, exec: ToolExecution): ToolExecutionFailure | unde
     if (answer === undefined) continue
     if (typeof answer === 'string')
       return denied(isReason(answer) ? answer : `a guard of plugin "${plugin}" denied the call without a reason`)
-    // A guard that answers later is no guard, and nobody will handle its rejection.
+    // A promise is no answer; its rejection must not stay unhandled.
     void Promise.resolve(answer).catch(() => {})
     return denied(`a guard of plugin "${plugin}" returned ${isThenable(answer) ? 'a promise' : show(answer)}, not a reason or undefined`)
   }

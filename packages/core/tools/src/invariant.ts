@@ -26,7 +26,7 @@ const plugin: Companion = companion({
   packageName: '@loopguard/tools',
   inject: ['tools'],
   install(ctx, fail) {
-    // By token, not by object: whoever forges an execution must borrow the token of one. An entry goes with its token.
+    // By token, not by object: a forged execution must borrow the token of a real one. An entry goes with its token.
     const calls = new WeakMap<symbol, Seen>()
     for (const exec of ctx.tools.running()) calls.set(exec.token, { stage: 'midway', identity: identityOf(exec) })
 
@@ -62,7 +62,7 @@ export const name: string = plugin.name
 export const inject: string[] = plugin.inject
 /**
  * Checks the order of the stages of each call, that its identity stays, and that its result is frozen and comes once. A violation
- * fails the call; one that shows in its result only is reported, and whoever listens to results hears of it all the same.
+ * fails the call; one that shows in its result only is reported, and listeners to results still hear it.
  */
 export const apply: Companion['apply'] = plugin.apply
 

@@ -28,7 +28,7 @@ export interface Onion<T, R = T> {
  *
  * - `next()` runs the whole rest of the chain from its listener inwards, center included, each time it is called.
  * - The runs of one listener follow one another: a `next()` while its last one runs rejects with `NEXT_WHILE_RUNNING`, one after
- *   the listener has settled with `NEXT_AFTER_RETURN`. Nobody need handle such a rejection.
+ *   the listener has settled with `NEXT_AFTER_RETURN`. Such a rejection may be left unhandled.
  * - What a listener started is waited for before its own outcome counts, also when it threw or returned early.
  * - A synchronous throw is a rejection. An answer that `parse` refuses rejects with `BAD_ANSWER`, at the place of the culprit.
  */

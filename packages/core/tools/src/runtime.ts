@@ -68,7 +68,7 @@ export class ToolRuntime extends Service {
 
   /**
    * Runs one call through all stages.
-   * @returns the outcome, deep-frozen, whatever failed. Rejects for an input that is no call (`BAD_CALL`), and for nothing else.
+   * @returns the outcome, deep-frozen, failures included. Rejects for an input that is no call (`BAD_CALL`), and for nothing else.
    */
   execute(input: ToolExecutionInput): Promise<ToolExecutionResult> {
     return execute(this.host, input)

@@ -60,7 +60,7 @@ export interface ToolDefinition<Args = unknown> {
   readonly description: string
   readonly parameters: ToolParameters
   /**
-   * The body. A string is one text block. It is awaited until it settles, so it must forward `exec.signal` to whatever does the work.
+   * The body. A string is one text block. It is awaited until it settles, so it must forward `exec.signal` to what does the work.
    * A throw becomes an error result; a string `code` on it is kept.
    */
   execute(args: Args, exec: ToolRunContext): Promise<string | readonly ContentBlock[]> | string | readonly ContentBlock[]
@@ -107,7 +107,7 @@ export interface ToolExecutionFailure {
 /** The outcome of a call, deep-frozen when it leaves the pipeline. */
 export type ToolExecutionResult = ToolExecutionSuccess | ToolExecutionFailure
 
-/** Answer of `tools/pre-execute`. Whatever is not exactly an allow, or an ask that was granted, denies. */
+/** Answer of `tools/pre-execute`. Everything but an allow, or an ask that was granted, denies. */
 export type PreToolDecision =
   { readonly kind: 'allow' } | { readonly kind: 'deny'; readonly reason: string } | { readonly kind: 'ask'; readonly reason?: string }
 

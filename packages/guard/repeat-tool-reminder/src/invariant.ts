@@ -38,7 +38,7 @@ const plugin: Companion = companion({
       runs.set(agent, { guard, key, length })
       return Number.isNaN(length) ? undefined : thresholds.includes(length)
     }
-    // At the dispatch, where each event comes by once, whatever the listeners do with it.
+    // At the dispatch, where each event passes once, independent of its listeners.
     onDispatch(ctx, {
       'tools/post-execute'([exec, before], carrier) {
         if (!isObject(exec) || !isObject(before)) return

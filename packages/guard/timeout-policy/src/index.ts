@@ -11,7 +11,7 @@ export const inject: string[] = ['tools']
 /** Code of the result of a call that outlived its budget. */
 export { TOOL_TIMEOUT } from '@loopguard/timeout'
 
-/** The plugin takes no config: a tool declares its own budget as `timeoutMs`. Nothing, `null` and `{}` pass; whatever else is refused. */
+/** The plugin takes no config: a tool declares its own budget as `timeoutMs`. Nothing, `null` and `{}` pass; everything else is refused. */
 export const Config: NoConfig = { '~standard': { version: 1, vendor: '@loopguard/timeout-policy', validate } }
 
 /** A Standard Schema for "none". */

@@ -1,5 +1,5 @@
 // The one module that other packages load at run time, from their `./invariant`. Besides two files of helpers it imports types only:
-// whoever ships a companion does not bring the registry into the process.
+// a package that ships a companion does not load the registry.
 import type { Context } from '@deepseek-ai/cordis'
 import { isUnloading } from '@loopguard/cordis-internals'
 import type { InvariantFailure, InvariantInstaller } from './contract.ts'

@@ -13,7 +13,7 @@ function deferred(): Deferred {
     resolve = onResolve
     reject = onReject
   })
-  // Whoever awaits sees a rejection; when nobody does, Cordis has logged it with the child's name.
+  // An awaiting caller sees a rejection; otherwise Cordis has logged it with the child's name.
   promise.catch(() => {})
   return { promise, resolve, reject }
 }
@@ -48,7 +48,7 @@ export class Reservation {
     else this.setUp.reject(this.failure.error)
   }
 
-  /** Idempotent: whoever comes second waits for the same end. */
+  /** Idempotent: a second call waits for the same end. */
   async dispose(): Promise<void> {
     await this.undo()
     await this.freed.promise

@@ -1,4 +1,4 @@
-// What a host says aloud: everything at warning level or above, whatever the default threshold of its logger is.
+// What a host says aloud: everything at warning level or above, independent of its logger's threshold.
 
 interface LoggedMessage {
   readonly type: string

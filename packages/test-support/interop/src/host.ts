@@ -9,7 +9,7 @@ export interface Call {
 /** What a tool body gets from the suite's host. */
 export interface ToolRun {
   readonly arguments: unknown
-  /** The signal that the body sees, whatever wrappers made of it. */
+  /** The signal that the body sees, after all wrappers. */
   readonly signal: AbortSignal
   /** Makes a call inside this one. */
   nested(call: Call): Promise<Result>
@@ -89,7 +89,7 @@ export interface Host {
   readonly title: string
   /** Behaviours that this host cannot be asked for: id of the behaviour, and why. */
   readonly lacks: Readonly<Record<string, string>>
-  /** Behaviours that rules of its own prevent, whatever the guard does: id of the behaviour, and the rule. */
+  /** Behaviours that rules of its own prevent with any guard: id of the behaviour, and the rule. */
   readonly differs: Readonly<Record<string, string>>
   mount(): Promise<MountedHost>
 }

@@ -10,7 +10,7 @@ export interface BackendPromise {
   readonly run: (make: () => SessionBackend | Promise<SessionBackend>) => Promise<void>
 }
 
-/** The suite that every backend must pass, whatever keeps its logs. Each entry is a test of its own; any test runner will do. */
+/** The suite that every backend must pass. Each entry is a test of its own; any test runner will do. */
 export const backendContract: readonly BackendPromise[] = [
   promise('what was flushed comes back to the letter, in order', async (backend) => {
     const events = [start('a'), ...ODD.map((data, index) => eventOf(index + 1, 'x/odd', data))]

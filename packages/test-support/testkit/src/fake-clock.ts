@@ -4,7 +4,7 @@ import { FakeTimer } from './fake-timer.ts'
 /**
  * A clock that stands still until it is told to advance. It stands in for the global `setTimeout`, `setInterval`, their `clear`
  * twins, `Date` and `performance.now`. Not for `setImmediate`, `node:timers/promises` and `AbortSignal.timeout`, which do not read
- * the globals. Whoever prefers their test runner's fake timers can use those instead: nothing here depends on this one.
+ * the globals. A test runner's fake timers work too: nothing here depends on this clock.
  */
 export interface FakeClock extends Disposable {
   /** Milliseconds since the epoch, as `Date.now()` gives them. */

@@ -9,7 +9,7 @@ import * as timeoutPolicy from '@loopguard/timeout-policy/invariant'
 import * as tools from '@loopguard/tools/invariant'
 import { captureErrors } from './error-log.ts'
 
-/** By root, what {@link watchContexts} has mounted there; nothing, where whoever made it says what is checked. */
+/** By root, what {@link watchContexts} has mounted there; nothing where its maker says what is checked. */
 const watched = new WeakMap<Context, readonly Fiber[]>()
 
 const COMPANIONS = [invariants, llm, session, tools, agentLoop, timeoutPolicy, repeatToolReminder]

@@ -14,7 +14,7 @@ import { readTranscript } from './transcript.ts'
 
 declare module '@deepseek-ai/cordis' {
   interface Events {
-    /** Whoever boots a composition says that every row of it is active: work may begin. @mode emit */
+    /** The booting command emits it when every row is active: work may begin. @mode emit */
     'loopguard/ready'(): void
   }
 }

@@ -7,7 +7,7 @@ export interface ScriptedModelOptions {
 }
 
 /**
- * A model that reads its answers off a script, one entry for each request, whatever the request says. What it was asked stands in
+ * A model that reads its answers off a script, one entry for each request. What it was asked stands in
  * `requests`. A script that is used up is a failure (`SCRIPT_EXHAUSTED`), never a silent stop.
  */
 export class ScriptedModel extends LlmAdapter {

@@ -44,7 +44,7 @@ function copyObject(source: object, refuse: Refuse): object {
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) refuse(`is ${named(source)}, not a plain object`)
   const [symbol] = Object.getOwnPropertySymbols(source)
   if (symbol !== undefined) refuse(`has the symbol key ${String(symbol)}`)
-  // Key by key: a copy that was spread or assigned at once is slow to read for whoever reads it first, once it is frozen.
+  // Key by key: a copy that was spread or assigned at once is slow to read the first time, once it is frozen.
   const copy: Container = {}
   for (const key of Object.getOwnPropertyNames(source)) {
     const descriptor = Object.getOwnPropertyDescriptor(source, key)

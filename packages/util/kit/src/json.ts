@@ -55,7 +55,7 @@ export function snapshot<T>(value: T, name = 'data'): T {
 }
 
 /**
- * `snapshot(JSON.parse(text))` in one: what nobody else holds is frozen where it stands, not copied.
+ * `snapshot(JSON.parse(text))` in one: the parsed value has no other holder and is frozen in place, not copied.
  * @throws SyntaxError as `JSON.parse` does, {@link JsonError} on a number that is out of range.
  */
 export function parseSnapshot(text: string, name = 'data'): JsonValue {

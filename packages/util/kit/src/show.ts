@@ -1,6 +1,6 @@
 const MAX_CHARS = 80
 
-/** A value in a few words, for an error message. Never throws, whatever the value is. */
+/** A value in a few words, for an error message. Never throws. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return clip(JSON.stringify(value), MAX_CHARS)
   if (typeof value === 'function') return 'a function'

@@ -18,7 +18,7 @@ const FEW = 16
 
 /**
  * A value as canonical JSON: no white space, and the keys of each object in the order of their UTF-16 units, as in RFC 8785. Equal values
- * have equal texts, and different ones different texts, whatever the order of keys.
+ * have equal texts, and different ones different texts, in any order of keys.
  *
  * Iterative, one pass, lossless: an own `__proto__` is a key, a lone surrogate is escaped, a million levels are no limit. Nothing of the
  * value is kept or changed. `write` gets the beginning, piece by piece and never cut within a text; what is returned is the end.

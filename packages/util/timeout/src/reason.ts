@@ -1,7 +1,7 @@
 const brand = Symbol.for('@loopguard/timeout/reason')
 
 /**
- * Why a signal aborted when its time was up. It is an abort reason and nothing else: whoever owns the work turns it into a public
+ * Why a signal aborted when its time was up. It is an abort reason and nothing else: the owner of the work turns it into a public
  * outcome, and {@link timeoutOf} recognises it.
  */
 export class TimeoutReason extends Error {

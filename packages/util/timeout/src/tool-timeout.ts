@@ -4,7 +4,7 @@ import { deadline } from './deadline.ts'
 /** Code of a call that outlived its budget. */
 export const TOOL_TIMEOUT = 'TOOL_TIMEOUT'
 
-/** The call outlived its budget, whatever it came to in the end. What it threw then, if it did, is the `cause`. */
+/** The call outlived its budget, also if it succeeded in the end. What it threw then, if it did, is the `cause`. */
 export class ToolTimeoutError extends Error {
   static {
     Object.defineProperty(ToolTimeoutError.prototype, 'name', { value: 'ToolTimeoutError', writable: true, configurable: true })
@@ -22,7 +22,7 @@ export class ToolTimeoutError extends Error {
 
 /**
  * What `body` comes to within `timeoutMs` milliseconds. It is not raced: when the time is up its signal aborts, and the promise waits until
- * the body has settled. Then it rejects with a {@link ToolTimeoutError}, whatever the body came to. An abort of `upstream` that comes first
+ * the body has settled. Then it rejects with a {@link ToolTimeoutError}, also for a late success. An abort of `upstream` that comes first
  * is handed on to the body and is never a timeout; one that came before the call rejects with its reason, and `body` is not called.
  *
  * Rejects with a `RangeError` `TIMEOUT_OUT_OF_RANGE` or a `TypeError` `TIMEOUT_BAD_ARGUMENT` for arguments that cannot be meant.

@@ -11,7 +11,7 @@ export async function firstOf(ms: number, ...events: readonly Promise<unknown>[]
   }
 }
 
-/** Lets the event loop read whatever has been written into a pipe by now. */
+/** Lets the event loop read what has been written into a pipe by now. */
 export async function pipesRead(): Promise<void> {
   // The poll of the round that this was called in may be under way: the next one sees all.
   for (let round = 0; round < 2; round++) await new Promise((resolve) => setImmediate(resolve))

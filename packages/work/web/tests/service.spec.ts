@@ -77,7 +77,7 @@ describe('the provider', () => {
       },
     ],
     [
-      'the config names one that nobody registered',
+      'the config names one that is not registered',
       { fetchProvider: 'x' },
       ['a'],
       { code: 'WEB_PROVIDER_MISSING', message: 'web: no fetch provider "x" is registered; registered: "a"' },

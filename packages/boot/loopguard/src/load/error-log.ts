@@ -4,7 +4,7 @@ import { type Context, type Exporter, Logger, type Message } from '@deepseek-ai/
 const ERROR_LEVEL = 0
 
 /**
- * Shows what is logged at error level; without an exporter nobody would see it. While rows load it holds everything back, since
+ * Shows what is logged at error level; without an exporter it would be lost. While rows load it holds everything back, since
  * Cordis logs the faults that the audit then names.
  */
 export class ErrorLog {

@@ -1,6 +1,6 @@
 const MAX_CAUSES = 5
 
-/** The message of whatever was thrown, with its causes and, when nothing else says where, the place. */
+/** The message of what was thrown, an error or not, with its causes and, when nothing else says where, the place. */
 export function explain(thrown: unknown): string {
   const seen: unknown[] = []
   const parts: string[] = []

@@ -10,7 +10,7 @@ const MAX_CHARS = 4000
 type Tone = 'bold' | 'dim' | 'cyan' | 'red' | 'reminder' | 'timeout'
 
 /**
- * Renders the log of sessions as text. What the model reads stands there whole and unwrapped when nobody watches a terminal; on a
+ * Renders the log of sessions as text. What the model reads stands there whole and unwrapped when the output is no terminal; on a
  * terminal it is indented, shortened and made harmless.
  */
 export class Printout {

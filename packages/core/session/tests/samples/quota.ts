@@ -4,7 +4,7 @@ import type { Session } from '@loopguard/session'
 export const name = 'quota'
 export const inject = ['sessions']
 
-/** A veto: the append throws this error, and nobody has seen the event. */
+/** A veto: the append throws this error, and no listener has seen the event. */
 export function apply(ctx: Context, { maxEvents }: { maxEvents: number }): void {
   ctx.on('internal/dispatch', (_mode, event, args) => {
     if (event !== 'session/event') return

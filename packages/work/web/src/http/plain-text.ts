@@ -1,4 +1,4 @@
-/** Elements whose content nobody reads. */
+/** Elements whose content is not text for a reader. */
 export const UNREAD: readonly string[] = ['script', 'style', 'noscript', 'template', 'svg', 'iframe', 'object', 'textarea', 'select']
 
 const INLINE = new Set(

@@ -57,7 +57,7 @@ function declaredIn(bytes: Buffer, kind: Kind): string | undefined {
   const start = bytes.subarray(0, SEARCHED_BYTES).toString('latin1')
   if (kind === 'xml') return /^<\?xml\b[^>]*?\bencoding\s*=\s*["']([^"'>]*)/.exec(start)?.[1]
   const [, label] = kind === 'html' ? (/<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([^\s"'/>;]+)/i.exec(start) ?? []) : []
-  // A document that could be read so far is no UTF-16, whatever it says.
+  // A document that could be read so far is no UTF-16, even if it says so.
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label
 }
 
