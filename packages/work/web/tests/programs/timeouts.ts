@@ -34,7 +34,7 @@ const ctx = new Context()
 await ctx.plugin(ToolRuntime)
 await ctx.plugin(timeoutPolicy)
 await ctx.plugin(WebRuntime)
-await ctx.plugin(webTools, { fetchTimeoutMs: 50 })
+await ctx.plugin(webTools, { fetchTimeoutMs: 200 })
 await ctx.plugin(httpFetch, { allowPrivateNetwork: true })
 const { tools } = ctx
 const { signal } = new AbortController()
