@@ -1,14 +1,26 @@
 import { head, quote } from './quote.ts'
 
 /** A container that is being written. */
-interface Frame {
-  readonly values: readonly unknown[] | Readonly<Record<string, unknown>>
+class Frame {
+  readonly values: Container
   /** Sorted; of an array, none. */
   readonly keys: readonly string[] | undefined
   readonly size: number
+  readonly outer: Frame | undefined
+  readonly depth: number
   /** The place that comes next. */
-  at: number
+  at = 0
+
+  constructor(values: Container, outer: Frame | undefined) {
+    this.values = values
+    this.keys = Array.isArray(values) ? undefined : sorted(Object.keys(values))
+    this.size = this.keys === undefined ? (values as readonly unknown[]).length : this.keys.length
+    this.outer = outer
+    this.depth = outer === undefined ? 1 : outer.depth + 1
+  }
 }
+
+type Container = readonly unknown[] | Readonly<Record<string, unknown>>
 
 const CHUNK = 16_384
 /** No JSON text that a model writes comes near it, but a value in which one object stands in very many places does. */
@@ -23,52 +35,49 @@ const FEW = 16
  * Iterative, one pass, lossless: an own `__proto__` is a key, a lone surrogate is escaped, a million levels are no limit. Nothing of the
  * value is kept or changed. `write` gets the beginning, piece by piece and never cut within a text; what is returned is the end.
  *
+ * @param begin - what stands before it.
  * @param other - the text for what JSON cannot hold: `undefined`, a bigint, a number out of range, an instance of a class.
  * @throws TypeError for a value that holds itself, RangeError for one of more than 67,108,864 characters, and what getters throw.
  */
-export function canonical(root: unknown, other: (value: unknown) => string, write: (chunk: string) => void): string {
-  const outer: Frame[] = []
-  let frame: Frame = { values: [root], keys: undefined, size: 1, at: 0 }
-  let text = ''
+export function canonical(root: unknown, other: (value: unknown) => string, write: (chunk: string) => void, begin = ''): string {
+  let frame: Frame | undefined
+  let value = root
+  let text = begin
   let written = 0
   for (;;) {
+    if (typeof value === 'string') text += quote(value)
+    else if (typeof value === 'boolean' || value === null || Number.isFinite(value)) text += String(value)
+    else if (!isContainer(value)) text += other(value)
+    else {
+      frame = new Frame(value, frame)
+      assertNoCircle(frame)
+      text += frame.keys === undefined ? '[' : '{'
+    }
+    while (frame !== undefined && frame.at === frame.size) {
+      text += frame.keys === undefined ? ']' : '}'
+      frame = frame.outer
+    }
     if (text.length > CHUNK) {
       written += text.length
       if (written > MAX_LENGTH) throw new RangeError(`the arguments are longer than ${MAX_LENGTH} characters`)
       write(text)
       text = ''
     }
-    const { values, keys, size, at } = frame
-    if (at === size) {
-      const next = outer.pop()
-      if (next === undefined) return text
-      text += keys === undefined ? ']' : '}'
-      frame = next
-      continue
-    }
-    frame.at++
+    if (frame === undefined) return text
+    const { keys, values } = frame
+    const at = frame.at++
     if (at > 0) text += ','
-    if (keys !== undefined) text += head(keys[at] as string)
-    const value: unknown = (values as readonly unknown[])[(keys === undefined ? at : keys[at]) as number]
-    if (typeof value === 'string') text += quote(value)
-    else if (typeof value === 'boolean' || value === null || Number.isFinite(value)) text += String(value)
-    else if (!isContainer(value)) text += other(value)
+    if (keys === undefined) value = (values as readonly unknown[])[at]
     else {
-      outer.push(frame)
-      assertNoCircle(outer)
-      frame = frameOf(value)
-      text += frame.keys === undefined ? '[' : '{'
+      const key = keys[at] as string
+      text += head(key)
+      value = (values as Readonly<Record<string, unknown>>)[key]
     }
   }
 }
 
-function frameOf(value: Frame['values']): Frame {
-  const keys = Array.isArray(value) ? undefined : sorted(Object.keys(value))
-  return { values: value, keys, size: keys === undefined ? (value as readonly unknown[]).length : keys.length, at: 0 }
-}
-
 /** What JSON nests: an array, or a plain object, of another realm too. An instance of a class is neither. */
-function isContainer(value: unknown): value is Frame['values'] {
+function isContainer(value: unknown): value is Container {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -76,9 +85,12 @@ function isContainer(value: unknown): value is Frame['values'] {
 }
 
 /** Looked for at depths that double, so that it costs no more than the walk. */
-function assertNoCircle(outer: readonly Frame[]): void {
-  if (outer.length < 1_024 || (outer.length & (outer.length - 1)) !== 0) return
-  if (new Set(outer.map(({ values }) => values)).size < outer.length) throw new TypeError('the arguments hold themselves')
+function assertNoCircle(innermost: Frame): void {
+  const { depth } = innermost
+  if (depth < 1_024 || (depth & (depth - 1)) !== 0) return
+  const around = new Set<Container>()
+  for (let frame: Frame | undefined = innermost; frame !== undefined; frame = frame.outer) around.add(frame.values)
+  if (around.size < depth) throw new TypeError('the arguments hold themselves')
 }
 
 function sorted(keys: string[]): readonly string[] {

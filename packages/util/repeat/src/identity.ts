@@ -1,5 +1,5 @@
 import { canonical } from './canonical.ts'
-import { flat } from './quote.ts'
+import { flat, quote } from './quote.ts'
 import { type Digest, sha256 } from './sha256.ts'
 
 /** Longer text is kept as a digest. */
@@ -14,9 +14,10 @@ const MAX_TEXT = 256
  */
 export function keyOf(name: string, args: unknown): string {
   let long: Digest | undefined
-  const rest = canonical([name, args], marked, (chunk) => {
+  const write = (chunk: string): void => {
     long = (long ?? sha256()).update(chunk)
-  })
+  }
+  const rest = `${canonical(args, marked, write, `[${quote(name)},`)}]`
   if (long === undefined && rest.length <= MAX_TEXT) return flat(rest)
   return `#${(long ?? sha256()).update(rest).digest('hex')}`
 }
