@@ -11,6 +11,7 @@ import type { StepPlace } from './step-place.ts'
 import type { Agent, PreStepDecision } from './types.ts'
 
 const REJECT: PreStepDecision = Object.freeze({ kind: 'reject' })
+const REJECT_AND_KEEP: PreStepDecision = Object.freeze({ kind: 'reject', keep: true })
 
 /** What the door of a step needs of its agent. */
 export interface PreStepHost extends GivingUpHost {
@@ -39,6 +40,7 @@ export async function preStep(
   if (signal.aborted) return 'aborted'
   const messages = Object.freeze(host.claim(step === 1))
   let entering: readonly UserMessage[] | undefined
+  let decision: PreStepDecision
   try {
     const deciding = waterfall<PreStepDecision>(bus, carrierOf(agent), {
       event: 'agent/pre-step',
@@ -46,7 +48,7 @@ export async function preStep(
       center: () => ({ kind: 'enter', messages }),
       parse: decisionOf,
     })
-    const decision = await patience.within(deciding, (afterMs) => {
+    decision = await patience.within(deciding, (afterMs) => {
       tellGivenUp(host, place, 'a listener of agent/pre-step', afterMs, deciding)
       return REJECT
     })
@@ -62,7 +64,8 @@ export async function preStep(
     return 'aborted'
   }
   if (entering !== undefined && (entering.length > 0 || owesResults)) return entering
-  inbox.commitClaim()
+  if (decision.kind === 'reject' && decision.keep === true) inbox.returnClaim()
+  else inbox.commitClaim()
   return entering === undefined ? 'rejected' : 'nothing'
 }
 
@@ -92,8 +95,11 @@ export function admit({ session, inbox, loggedIds }: PreStepHost, messages: read
 
 /** Each field is read once. */
 function decisionOf(answer: unknown): PreStepDecision {
-  const { kind, messages } = Object(answer) as { readonly kind?: unknown; readonly messages?: unknown }
-  if (kind === 'reject') return REJECT
+  const { kind, messages, keep } = Object(answer) as { readonly kind?: unknown; readonly messages?: unknown; readonly keep?: unknown }
+  if (kind === 'reject') {
+    if (keep !== undefined && typeof keep !== 'boolean') throw new TypeError(`gave a reject whose keep is ${show(keep)}, not true or false`)
+    return keep === true ? REJECT_AND_KEEP : REJECT
+  }
   if (kind !== 'enter') {
     const seen = kind === undefined ? show(answer) : `the kind ${show(kind)}`
     throw new TypeError(`returned ${seen}, not { kind: 'enter', messages } or { kind: 'reject' }`)

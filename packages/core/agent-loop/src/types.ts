@@ -73,7 +73,13 @@ export interface PreStepEvent {
   readonly signal: AbortSignal
 }
 
-export type PreStepDecision = { readonly kind: 'enter'; readonly messages: readonly UserMessage[] } | { readonly kind: 'reject' }
+export type PreStepDecision =
+  | { readonly kind: 'enter'; readonly messages: readonly UserMessage[] }
+  | {
+      readonly kind: 'reject'
+      /** The claimed messages wait again, in front, for the next wake. Default `false`: they are gone. */
+      readonly keep?: boolean
+    }
 
 export interface RequestErrorEvent {
   readonly agent: Agent
