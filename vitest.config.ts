@@ -21,8 +21,8 @@ export default defineConfig(({ mode }) => {
   }
   const coverage = {
     provider: 'v8' as const,
-    // The guards with their companions, and the library under them: every line of every file.
-    include: ['packages/{util,guard}/*/src/**/*.ts'],
+    // The guards and the caps with their companions, and the library under them: every line of every file.
+    include: ['packages/{util,guard,cap}/*/src/**/*.ts'],
     reporter: ['text'],
     thresholds: { perFile: true, 100: true as const },
   }

@@ -46,7 +46,8 @@ function thresholdFaults(key: string, value: unknown): string[] {
   return twice.size === 0 ? wrong : [...wrong, `\`${key}\` must not hold duplicates, got ${[...twice].map(show).join(', ')} more than once`]
 }
 
-function patternFaults(key: string, value: unknown): string[] {
+/** What is wrong with a list of patterns, one sentence a fault; a value that is fine has none. */
+export function patternFaults(key: string, value: unknown): string[] {
   if (!Array.isArray(value)) return [`\`${key}\` must be a list of patterns, got ${show(value)}`]
   return (value as readonly unknown[]).flatMap((item, index) => {
     if (typeof item !== 'string') return [`\`${key}\` must hold only patterns, which are text, got ${show(item)} (at index ${index})`]

@@ -23,7 +23,7 @@ export function matcherOf(pattern: string): Matcher {
   }
 }
 
-/** Whether calls of a tool count: it is included, or nothing is; and it is not excluded. */
+/** Whether calls of a tool count: it is included, or nothing is; and it is not excluded. The patterns are those of a checked configuration. */
 export function trackerOf(include: readonly string[], exclude: readonly string[]): Matcher {
   const included = include.map(matcherOf)
   const excluded = exclude.map(matcherOf)
