@@ -20,6 +20,6 @@ export class Unreported {
     const id = JSON.stringify([provider, model])
     if (this.known.has(id)) return
     this.known.add(id)
-    this.log.warn('the provider %s reports no usage for the model %s: %s counts none of its tokens', provider, model, this.keys)
+    this.log.warn('the provider %s reports no usage for the model %s: its tokens do not count for %s', provider, model, this.keys)
   }
 }

@@ -1,6 +1,8 @@
+import type { Fiber } from '@deepseek-ai/cordis'
 import type { Agent } from '@loopguard/agent-loop'
 import * as budget from '@loopguard/budget'
 import * as budgetInvariant from '@loopguard/budget/invariant'
+import { SessionId } from '@loopguard/llm'
 import type { Session, SessionEvent } from '@loopguard/session'
 import { createHarness, type Harness, type HarnessOptions, type ScriptedAnswer } from '@loopguard/testkit'
 import type { ToolDefinition } from '@loopguard/tools'
@@ -39,19 +41,30 @@ export const hanging = (begun: () => void, name = 'wait'): ToolDefinition =>
       }),
   })
 
+export interface StageOptions extends HarnessOptions {
+  /** The agent goes on with its log. */
+  readonly resume?: boolean
+}
+
 export interface Stage extends Harness {
   readonly agent1: Agent
+  readonly fiber: Fiber
   /** Unloads the cap. */
   readonly unload: () => Promise<void>
 }
 
 /** A host under a cap, with the tool `look`. All companions watch, that of the cap too, and the disposal fails if a contract was broken. */
-export async function stage(config: budget.Config, { tools = [], plugins = [], ...options }: HarnessOptions = {}): Promise<Stage> {
+export async function stage(
+  config: budget.Config,
+  { tools = [], plugins = [], resume = false, ...options }: StageOptions = {},
+): Promise<Stage> {
   const harness = await createHarness({ ...options, tools: [tool('look'), ...tools], plugins: [budgetInvariant, ...plugins] })
   onTestFinished(() => harness.dispose())
-  const fiber = harness.ctx.plugin(budget, config)
-  await fiber
-  return { ...harness, agent1: harness.agent(), unload: () => fiber.dispose() }
+  const loaded = harness.ctx.plugin(budget, config)
+  await loaded
+  const { fiber } = loaded.ctx
+  const restored = (): Promise<Agent> => harness.ctx.agentLoop.resume(SessionId('agent-1'), { provider: 'scripted', model: 'scripted' })
+  return { ...harness, agent1: resume ? await restored() : harness.agent(), fiber, unload: () => fiber.dispose() }
 }
 
 /** What was reached, in order: `turn.step limit value`. */

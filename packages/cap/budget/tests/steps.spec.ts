@@ -28,7 +28,10 @@ describe('maxStepsPerTurn', () => {
   })
 
   it('a message that is steered into the turn does not give it more steps, and waits for the next turn', async () => {
-    const { agent1, model, say, ctx } = await stage({ maxStepsPerTurn: 2 }, { script: [...forEver(restless()).slice(0, 2), { text: 'ok' }] })
+    const { agent1, model, say, ctx } = await stage(
+      { maxStepsPerTurn: 2 },
+      { script: [...forEver(restless()).slice(0, 2), { text: 'ok' }] },
+    )
     ctx.on('tools/result', () => {
       if (model.count === 2) {
         agent1.steer(note('go on'))
@@ -92,7 +95,12 @@ describe('maxStepsPerAgent', () => {
     await say(agent1, 'one')
     const { length } = agent1.session.events
     await say(agent1, 'two')
-    expect(agent1.session.events.slice(length).map(({ type }) => type)).toEqual(['inbox/queued', 'turn/start', 'budget/reached', 'turn/end'])
+    expect(agent1.session.events.slice(length).map(({ type }) => type)).toEqual([
+      'inbox/queued',
+      'turn/start',
+      'budget/reached',
+      'turn/end',
+    ])
     await say(agent1, 'three')
     expect(agent1.session.events.slice(length + 4).map(({ type }) => type)).toEqual(['inbox/queued', 'turn/start', 'turn/end'])
     expect([model.count, agent1.inbox.nextTurn.length, agent1.status]).toEqual([1, 2, 'idle'])
