@@ -11,6 +11,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   'timeout-policy': 'packages/guard/timeout-policy',
   repeat: 'packages/util/repeat',
   'repeat-tool-reminder': 'packages/guard/repeat-tool-reminder',
+  budget: 'packages/cap/budget',
   invariants: 'packages/runtime-diagnostics/invariants',
   jobs: 'packages/work/jobs',
   shell: 'packages/work/shell',

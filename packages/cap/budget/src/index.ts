@@ -104,5 +104,5 @@ function capCalls(ctx: Context, calls: CallLimits, isGone: () => boolean): void 
     },
     { prepend: true },
   )
-  ctx.tools.guard((exec) => (isGone() ? undefined : calls.judge(exec)))
+  ctx.tools.guard((exec) => calls.judge(exec))
 }

@@ -105,7 +105,7 @@ const plugin: Companion = companion({
         const { type, data, time } = event as SessionEvent
         if (type !== 'budget/reached') return
         const agent = agentLoop.get((session as Session).id)
-        if (agent === undefined || agent.session !== session) return
+        if (agent === undefined) return
         const budget = budgetOf(agent)
         if (budget === undefined) return
         const { limit, value } = data

@@ -67,9 +67,8 @@ export class Ledger {
         this.startTurn()
         return
       case 'turn/end':
-        if (!this.isOpen) return
+        if (this.isOpen) this.pastMs += Math.max(0, (event.data.reason.kind === 'interrupted' ? this.seenAt : event.time) - this.startedAt)
         this.isOpen = false
-        this.pastMs += Math.max(0, (event.data.reason.kind === 'interrupted' ? this.seenAt : event.time) - this.startedAt)
         this.startTurn()
         return
       case 'step/start':
