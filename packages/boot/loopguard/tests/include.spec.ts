@@ -107,6 +107,17 @@ describe('a composition that starts', () => {
     ])
   })
 
+  it('may have two caps with different limits, which is said', async () => {
+    const host = ['llm', 'session', 'tools', 'agent-loop'].map((name) => `- { name: '@loopguard/${name}' }\n`).join('')
+    const { faults, notes } = await load({
+      'cordis.yml': `${host}- { name: '@loopguard/budget', config: { maxTurnMs: 9 } }\n- { name: '@loopguard/budget', config: { maxAgentMs: 9 } }`,
+    })
+    expect(faults).toEqual([])
+    expect(notes).toEqual([
+      'cordis.yml:6:3: row-6 (@loopguard/budget): the guard is loaded by row-5 (cordis.yml:5:3) too: what both watch, both act on',
+    ])
+  })
+
   it('reads the environment in expressions, and says which text looks as if it did', async () => {
     process.env['LOOPGUARD_TEST_NAME'] = 'from the environment'
     const { faults, notes, started } = await load({

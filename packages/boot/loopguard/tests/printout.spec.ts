@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CallBook } from '../src/show/call-book.ts'
+import { blockingLimit } from '../src/show/limits.ts'
 import type { LogEvent } from '../src/show/log-events.ts'
 import { styleOf } from '../src/show/terminal.ts'
 import { Printout } from '../src/show/printout.ts'
@@ -19,7 +20,10 @@ const result = (text: string, code?: string): LogEvent => ({
     ...(code !== undefined && code !== '' && { error: { name: 'E', code } }),
   },
 })
-const turn = (reason: { kind: string; reason?: { kind: string } }): LogEvent => ({ type: 'turn/end', data: { turn: 2, reason } })
+const turn = (reason: { kind: string; reason?: { kind: string; limit?: string } }): LogEvent => ({
+  type: 'turn/end',
+  data: { turn: 2, reason },
+})
 
 function rendered(isTTY: boolean, ...events: readonly LogEvent[]): string {
   const printout = new Printout(styleOf({ isTTY }, { NO_COLOR: '1' }), new CallBook())
@@ -83,6 +87,12 @@ describe('what happened', () => {
     [result('Error: no', ''), 'error [c1]: Error: no\n'],
     [turn({ kind: 'completed' }), '== turn 2 ended: completed\n'],
     [turn({ kind: 'aborted', reason: { kind: 'user' } }), '== turn 2 ended: aborted (user)\n'],
+    [turn({ kind: 'aborted', reason: { kind: 'budget', limit: 'maxTurnMs' } }), '== turn 2 ended: aborted (budget.maxTurnMs)\n'],
+    [turn({ kind: 'blocked' }), '== turn 2 ended: blocked\n'],
+    [
+      { type: 'budget/reached', data: { turn: 1, step: 3, limit: 'maxStepsPerTurn', value: 2 } },
+      'LIMIT: budget.maxStepsPerTurn (2) is reached\n',
+    ],
     [
       {
         type: 'assistant/message',
@@ -108,6 +118,20 @@ describe('what happened', () => {
     [{ type: 'made/up', data: {} } as unknown as LogEvent, ''],
   ] satisfies [LogEvent, string][])('is named: %j', (event, expected) => {
     expect(rendered(false, event)).toBe(expected)
+  })
+
+  it('is a limit that kept a turn from its next step: one of this turn, or one of the agent, but none of calls', () => {
+    const reached = (limit: string, at: number): LogEvent => ({ type: 'budget/reached', data: { turn: at, step: 1, limit, value: 2 } })
+    const end = turn({ kind: 'blocked' })
+    const shown = (...log: readonly LogEvent[]): string => {
+      const text = new Printout(styleOf({}, {}), new CallBook()).render('a', end, blockingLimit(log, 2))
+      return text.slice(text.indexOf('ended: ') + 'ended: '.length).trimEnd()
+    }
+    expect(shown(reached('maxStepsPerTurn', 1))).toBe('blocked')
+    expect(shown(reached('maxStepsPerTurn', 1), reached('maxTurnMs', 2), user('hi'))).toBe('blocked (budget.maxTurnMs)')
+    expect(shown(reached('maxTokensPerAgent', 1), reached('maxStepsPerTurn', 1))).toBe('blocked (budget.maxTokensPerAgent)')
+    expect(shown(reached('maxAgentMs', 1))).toBe('blocked (budget.maxAgentMs)')
+    expect(shown(reached('maxCallsPerAgent', 2), reached('maxCallsPerTurn', 2), reached('maxEqualCalls', 2))).toBe('blocked')
   })
 
   it('is attributed to its agent when another one has spoken in between', () => {

@@ -138,7 +138,7 @@ const entry = fc.oneof(
 it('counts any log as the companion does, however often it is asked in between', () => {
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 60 }), fc.array(fc.nat(60)), (entries, stops) => {
-      const events = logOf(entries.map(([type, data], index) => [index * 10, type, data]))
+      const events = logOf(entries.map(([type, data], index) => [index * 10, type, type === 'turn/start' ? { turn: index } : data]))
       const seen: SessionEvent[] = []
       const [ledger, recount] = [new Ledger(seen, (tool) => tool !== 'note'), new Recount(seen, (tool) => tool !== 'note')]
       for (const [index, event] of events.entries()) {

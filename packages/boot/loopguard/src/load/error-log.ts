@@ -2,10 +2,12 @@ import { inspect } from 'node:util'
 import { type Context, type Exporter, Logger, type Message } from '@deepseek-ai/cordis'
 
 const ERROR_LEVEL = 0
+/** A cap that cannot act is worth a line, although nothing has failed. */
+const LEVELS = { default: ERROR_LEVEL, budget: 2 }
 
 /**
- * Shows what is logged at error level; without an exporter it would be lost. While rows load it holds everything back, since
- * Cordis logs the faults that the audit then names.
+ * Shows what is logged at error level, and the warnings of a cap; without an exporter both would be lost. While rows load it holds
+ * everything back, since Cordis logs the faults that the audit then names.
  */
 export class ErrorLog {
   private readonly write: (line: string) => void
@@ -18,7 +20,7 @@ export class ErrorLog {
   attach(ctx: Context): void {
     const exporter: Exporter = {
       colors: false,
-      levels: { default: ERROR_LEVEL },
+      levels: LEVELS,
       maxLength: Infinity,
       formatters: { o: show, O: show },
       export: (message) => {
@@ -43,7 +45,7 @@ export class ErrorLog {
   }
 
   private show(exporter: Exporter, message: Message): void {
-    this.write(`error [${message.name}] ${Logger.format(exporter, message)}\n`)
+    this.write(`${message.type === 'warn' ? 'warning' : 'error'} [${message.name}] ${Logger.format(exporter, message)}\n`)
   }
 }
 

@@ -32,7 +32,8 @@ interface Place {
 export interface EndReason {
   readonly kind: string
   readonly error?: { readonly message: string; readonly code: string }
-  readonly reason?: { readonly kind: string }
+  /** Who aborted it; a limit says which one it is. */
+  readonly reason?: { readonly kind: string; readonly limit?: string }
 }
 
 interface EventData {
@@ -53,6 +54,7 @@ interface EventData {
     readonly interrupted?: true
   }
   'tool/call': Place & { readonly callId: string; readonly name: string; readonly arguments: string }
+  'budget/reached': Place & { readonly limit: string; readonly value: number }
   'tool/result': Place & { readonly message: LogMessage; readonly error?: { readonly name: string; readonly code: string } }
 }
 
@@ -71,7 +73,7 @@ interface LoggedResult {
 }
 
 interface Listeners {
-  'session/event': (session: { readonly id: string }, event: LogEvent) => void
+  'session/event': (session: { readonly id: string; readonly events?: readonly LogEvent[] }, event: LogEvent) => void
   'tools/result': (call: LoggedCall, result: LoggedResult) => void
   'agent/error': (event: { readonly error: unknown }) => void
 }

@@ -23,9 +23,12 @@ export class Printout {
     this.calls = calls
   }
 
-  /** The text for one event, with its line breaks; empty for events that say nothing to a reader. */
-  render(agent: string, event: LogEvent): string {
-    const text = this.body(agent, event)
+  /**
+   * The text for one event, with its line breaks; empty for events that say nothing to a reader.
+   * @param blockedBy - the limit for which a turn ended `blocked`, if there is one.
+   */
+  render(agent: string, event: LogEvent, blockedBy?: string): string {
+    const text = this.body(agent, event, blockedBy)
     if (text === '') return ''
     const isNew = this.speaker !== agent
     this.speaker = agent
@@ -33,12 +36,12 @@ export class Printout {
     return isNew && event.type !== 'turn/start' ? `${this.heading(`${agent}, continued`)}${text}` : text
   }
 
-  private body(agent: string, event: LogEvent): string {
+  private body(agent: string, event: LogEvent, blockedBy: string | undefined): string {
     switch (event.type) {
       case 'turn/start':
         return this.heading(`${agent}, turn ${event.data.turn}`)
       case 'turn/end':
-        return this.ended(event.data)
+        return this.ended(event.data, blockedBy)
       case 'step/start':
         return `${this.style.paint.dim(`-- step ${event.data.step}`)}\n`
       case 'request/header':
@@ -51,15 +54,17 @@ export class Printout {
         return this.entry('call', `${event.data.name} ${event.data.arguments} [${event.data.callId}]`, 'cyan')
       case 'tool/result':
         return this.result(event.data)
+      case 'budget/reached':
+        return this.entry('LIMIT', `budget.${event.data.limit} (${event.data.value}) is reached`, 'timeout')
       case 'step/end':
       default:
         return ''
     }
   }
 
-  private ended({ turn, reason }: { readonly turn: number; readonly reason: EndReason }): string {
+  private ended({ turn, reason }: { readonly turn: number; readonly reason: EndReason }, blockedBy: string | undefined): string {
     const tone = reason.kind === 'completed' ? 'green' : 'red'
-    return `${this.style.paint[tone](`== turn ${turn} ended: ${this.safe(endOf(reason))}`)}\n`
+    return `${this.style.paint[tone](`== turn ${turn} ended: ${this.safe(endOf(reason, blockedBy))}`)}\n`
   }
 
   private header({ provider, model, system, tools = [] }: Extract<LogEvent, { type: 'request/header' }>['data']): string {
@@ -120,9 +125,11 @@ export class Printout {
   }
 }
 
-function endOf({ kind, error, reason }: EndReason): string {
+function endOf({ kind, error, reason }: EndReason, blockedBy: string | undefined): string {
   if (error !== undefined) return `${kind} ${error.code}: ${error.message}`
-  return reason === undefined ? kind : `${kind} (${reason.kind})`
+  if (kind === 'blocked' && blockedBy !== undefined) return `${kind} (budget.${blockedBy})`
+  if (reason === undefined) return kind
+  return `${kind} (${reason.limit === undefined ? reason.kind : `${reason.kind}.${reason.limit}`})`
 }
 
 /** The text of a message as the model reads it. */

@@ -1,5 +1,6 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { CallBook, type CallRecord } from './call-book.ts'
+import { blockingLimit, type LimitRecord } from './limits.ts'
 import { listen, type LogEvent } from './log-events.ts'
 import { Printout } from './printout.ts'
 import { type Counts, Tally } from './tally.ts'
@@ -9,6 +10,8 @@ import { escaped, type Style } from './terminal.ts'
 export interface Summary extends Counts {
   /** The calls after which the reminder acted, in order. */
   readonly reminded: readonly CallRecord[]
+  /** The limits of a cap that were reached, in order. */
+  readonly limits: readonly LimitRecord[]
 }
 
 export interface ReportOptions {
@@ -25,6 +28,7 @@ export class Report {
   private readonly tally = new Tally()
   private readonly options: ReportOptions
   private readonly printout: Printout
+  private readonly limits: LimitRecord[] = []
   private loggedOut = false
 
   constructor(options: ReportOptions) {
@@ -34,7 +38,7 @@ export class Report {
 
   attach(ctx: Context): void {
     this.calls.attach(ctx)
-    listen(ctx, 'session/event', ({ id }, event) => this.show(id, event))
+    listen(ctx, 'session/event', ({ id, events = [] }, event) => this.show(id, event, events))
     listen(ctx, 'agent/error', ({ error }) => {
       if (error instanceof Error) this.loggedOut = true
     })
@@ -47,22 +51,29 @@ export class Report {
 
   finish(): void {
     const { json, write } = this.options
-    const summary: Summary = { ...this.tally.counts(), reminded: this.calls.reminded }
+    const summary: Summary = { ...this.tally.counts(), reminded: this.calls.reminded, limits: this.limits }
     write(json ? `${JSON.stringify({ summary })}\n` : this.textOf(summary))
   }
 
-  private show(agent: string, event: LogEvent): void {
+  private show(agent: string, event: LogEvent, log: readonly LogEvent[]): void {
     this.tally.note(agent, event)
+    if (event.type === 'budget/reached') this.limits.push({ agent, ...event.data })
     this.calls.note(agent, event)
     const { json, write } = this.options
-    write(json ? `${JSON.stringify({ agent, event })}\n` : this.printout.render(agent, event))
+    if (json) return write(`${JSON.stringify({ agent, event })}\n`)
+    write(this.printout.render(agent, event, event.type === 'turn/end' ? blockingLimit(log, event.data.turn) : undefined))
   }
 
-  private textOf({ reminded, ...counts }: Summary): string {
-    const { paint, isTerminal } = this.options.style
-    const acted = reminded.map((call, index) => `  ${index + 1}. ${placeOf(call)}\n`).join('')
-    const where = acted === '' ? '' : `${paint.yellow('the reminder acted after')}\n${isTerminal ? escaped(acted) : acted}`
-    return `${where}${paint.bold('summary')}: ${numbersOf(counts)}\n`
+  private textOf({ reminded, limits, ...counts }: Summary): string {
+    const { paint } = this.options.style
+    const acted = this.listed(paint.yellow('the reminder acted after'), reminded.map(placeOf))
+    const capped = this.listed(paint.red('limits reached'), limits.map(limitOf))
+    return `${acted}${capped}${paint.bold('summary')}: ${numbersOf(counts)}\n`
+  }
+
+  private listed(title: string, items: readonly string[]): string {
+    const list = items.map((item, index) => `  ${index + 1}. ${item}\n`).join('')
+    return list === '' ? '' : `${title}\n${this.options.style.isTerminal ? escaped(list) : list}`
   }
 }
 
@@ -70,6 +81,10 @@ function placeOf({ agent, turn, step, callId, name, arguments: raw }: CallRecord
   const text = raw.replaceAll(/\s+/g, ' ')
   const shown = text.length > MAX_ARGUMENTS ? `${text.slice(0, MAX_ARGUMENTS).replace(/[\ud800-\udbff]$/, '')}…` : text
   return `${name} ${shown} [${callId}] (${agent}, turn ${turn}, step ${step})`
+}
+
+function limitOf({ agent, turn, step, limit, value }: LimitRecord): string {
+  return `budget.${limit} (${value}) (${agent}, turn ${turn}, step ${step})`
 }
 
 function numbersOf({ agents, turns, unfinished, steps, calls, reminders, timeouts, tokens }: Counts): string {
