@@ -17,13 +17,13 @@ class Adapter extends LlmAdapter {
   }
 }
 
-/** Mounts the host, a tool that does nothing, the guards that are asked for, and then any other plugins. */
+/** Mounts the host, a tool that does nothing, the guards that are asked for, and then any other plugins, each alone or with its configuration. */
 export async function mount({ timeout = false, remind = false, chunksOf = () => [], plugins = [], sessions = {}, id = 'bench' } = {}) {
   const ctx = new Context()
   for (const [plugin, config] of [[LlmRuntime], [SessionStore, sessions], [ToolRuntime], [AgentLoop, {}]]) await ctx.plugin(plugin, config)
   if (timeout) await ctx.plugin(timeoutPolicy)
   if (remind) await ctx.plugin(reminder, {})
-  for (const plugin of plugins) await ctx.plugin(plugin)
+  for (const plugin of plugins) await ctx.plugin(...[plugin].flat())
   ctx.llm.registerAdapter(['scripted'], new Adapter(chunksOf))
   ctx.tools.register({
     name: 'echo',

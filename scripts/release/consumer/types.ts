@@ -2,6 +2,8 @@
 import { Context } from '@deepseek-ai/cordis'
 import AgentLoop, { type Agent, type AgentOptions } from '@loopguard/agent-loop'
 import * as agentLoopInvariant from '@loopguard/agent-loop/invariant'
+import * as budget from '@loopguard/budget'
+import * as budgetInvariant from '@loopguard/budget/invariant'
 import Invariants, { InvariantError } from '@loopguard/invariants'
 import { companion } from '@loopguard/invariants/companion'
 import * as invariantsInvariant from '@loopguard/invariants/invariant'
@@ -27,9 +29,10 @@ void ctx.plugin(AgentLoop, {})
 void ctx.plugin(Invariants, {})
 void ctx.plugin(timeoutPolicy)
 void ctx.plugin(repeatToolReminder, { thresholds: [3, 5], exclude: ['todo_*'] })
+void ctx.plugin(budget, { maxStepsPerTurn: 50, exclude: ['todo_*'] })
 void ctx.plugin(scriptedModel, { script: 'script.yml' })
 void ctx.plugin(replay, { transcript: 'transcript.json' })
-const companions = [agentLoopInvariant, invariantsInvariant, llmInvariant, repeatToolReminderInvariant, sessionInvariant]
+const companions = [agentLoopInvariant, budgetInvariant, invariantsInvariant, llmInvariant, repeatToolReminderInvariant, sessionInvariant]
 for (const plugin of [...companions, timeoutPolicyInvariant, toolsInvariant]) void ctx.plugin(plugin)
 
 const options: AgentOptions = { provider: 'scripted', model: 'example' }
@@ -44,6 +47,8 @@ export const all: unknown[] = [session, message, limit, InvariantError, companio
 // The types are not `any`.
 // @ts-expect-error -- a threshold is a number
 void ctx.plugin(repeatToolReminder, { thresholds: ['3'] })
+// @ts-expect-error -- a limit is a number
+void ctx.plugin(budget, { maxStepsPerTurn: '50' })
 // @ts-expect-error -- no such option
 export const wrong: AgentOptions = { provider: 'scripted', model: 'example', temprature: 1 }
 // @ts-expect-error -- milliseconds are a number

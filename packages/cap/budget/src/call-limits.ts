@@ -14,8 +14,6 @@ export class CallLimits {
   private readonly ledgerOf: (session: Session) => Ledger
   private readonly notices: Notices
   private readonly equal: EqualCalls | undefined
-  /** A call is judged once, and may be asked about twice. */
-  private readonly verdicts = new WeakMap<ToolExecution, { readonly reason: string | undefined }>()
 
   constructor(settings: Settings, limits: readonly SetLimit[], ledgerOf: (session: Session) => Ledger, notices: Notices) {
     this.settings = settings
@@ -26,27 +24,21 @@ export class CallLimits {
     this.equal = equal && new EqualCalls(equal.value, settings)
   }
 
-  /** Why a call must not run, as the model reads it; `undefined` when it may. */
-  judge(exec: ToolExecution): string | undefined {
-    let verdict = this.verdicts.get(exec)
-    if (verdict === undefined) this.verdicts.set(exec, (verdict = { reason: this.reasonAgainst(exec) }))
-    return verdict.reason
-  }
-
   /** What a user says may ask for the same call again. */
   hear({ agent, messages }: PreStepEvent): void {
     if (messages.some(({ source }) => source.kind === 'user')) this.equal?.forget(agent)
   }
 
-  private reasonAgainst({ agent, parent, name, arguments: args }: ToolExecution): string | undefined {
-    const { session } = (agent ?? {}) as Partial<Agent>
-    if (session === undefined || parent !== undefined || !this.settings.tracks(name)) return undefined
-    const isEqual = this.equal?.isTooMany(agent as Agent, name, args)
+  /** Why a call must not run, as the model reads it; `undefined` when it may. A call counts once, however often it is asked about. */
+  judge(exec: ToolExecution): string | undefined {
+    const { session } = (exec.agent ?? {}) as Partial<Agent>
+    if (session === undefined || exec.parent !== undefined || !this.settings.tracks(exec.name)) return undefined
+    const isEqual = this.equal?.isTooMany(exec) === true
     const ledger = this.ledgerOf(session)
-    const reached = this.limits.filter((limit) => (limit.counts === 'equal calls' ? isEqual : ledger.used(limit, 0) >= limit.value))
-    const [first] = reached
+    const isReached = (limit: SetLimit): boolean => (limit.counts === 'equal calls' ? isEqual : ledger.used(limit, 0) >= limit.value)
+    const first = this.limits.find(isReached)
     if (first === undefined) return undefined
-    this.notices.tell(session, reached, Math.max(1, ledger.steps))
+    this.notices.tell(session, this.limits.filter(isReached), Math.max(1, ledger.steps))
     return `limit reached: ${wordsOf(first)} (budget.${first.limit})`
   }
 }
@@ -61,16 +53,23 @@ function wordsOf({ counts, per, value }: SetLimit): string {
 class EqualCalls {
   private readonly max: number
   private readonly tracker: RepeatTracker
+  private readonly known = new WeakMap<ToolExecution, boolean>()
 
   constructor(max: number, { include, exclude }: Settings) {
     this.max = max
     this.tracker = createRepeatTracker({ thresholds: [max + 1], include, exclude })
   }
 
-  /** Counts a call, also when it is one too many: then the next equal one is so too. */
-  isTooMany(agent: Agent, name: string, args: unknown): boolean {
-    if (this.tracker.observe(agent, name, args) === undefined) return false
-    this.tracker.load(agent, { ...(this.tracker.save(agent) as Chain), length: this.max })
+  isTooMany(exec: ToolExecution): boolean {
+    let isOne = this.known.get(exec)
+    if (isOne === undefined) this.known.set(exec, (isOne = this.count(exec)))
+    return isOne
+  }
+
+  /** Counts a call, also one too many: then the next equal one is so too. */
+  private count({ agent, name, arguments: args }: ToolExecution): boolean {
+    if (this.tracker.observe(agent as Agent, name, args) === undefined) return false
+    this.tracker.load(agent as Agent, { ...(this.tracker.save(agent as Agent) as Chain), length: this.max })
     return true
   }
 
