@@ -1,5 +1,5 @@
 /** What a limit counts. Times are in milliseconds. */
-export type Counted = 'steps' | 'tokens' | 'ms' | 'calls' | 'equal calls'
+type Counted = 'steps' | 'tokens' | 'ms' | 'calls' | 'equal calls'
 
 /** The keys of the limits. */
 export type Limit =

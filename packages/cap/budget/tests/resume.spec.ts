@@ -90,7 +90,7 @@ describe('an agent whose process was killed', () => {
     ]
     const first = await stage(
       { maxAgentMs: 1_000 },
-      { script: [async () => (await clock.advance(300), script[0]!)], tools: [hanging(begun.open)], sessions: { directory } },
+      { script: [async () => (await clock.advance(300), script[0]!)], tools: [hanging(begun)], sessions: { directory } },
     )
     first.agent1.followup(userMessage('go'))
     await begun.opened
@@ -124,7 +124,7 @@ describe('an agent whose process was killed', () => {
         ],
       },
     ]
-    const first = await stage({ maxCallsPerAgent: 2 }, { script, tools: [hanging(begun.open)], sessions: { directory } })
+    const first = await stage({ maxCallsPerAgent: 2 }, { script, tools: [hanging(begun)], sessions: { directory } })
     first.agent1.followup(userMessage('go'))
     await begun.opened
     const later = await killed(directory)
@@ -196,7 +196,7 @@ describe('a cap that comes late, or is set anew', () => {
     onTestFinished(() => clock.restore())
     const begun = gate()
     const waits = { calls: [{ name: 'wait', arguments: {} }] }
-    const { agent1, unload, ctx } = await stage({ maxStepsPerAgent: 9 }, { script: [waits], tools: [hanging(begun.open)] })
+    const { agent1, unload, ctx } = await stage({ maxStepsPerAgent: 9 }, { script: [waits], tools: [hanging(begun)] })
     await unload()
     agent1.followup(userMessage('go'))
     await begun.opened

@@ -4,7 +4,14 @@ import * as budget from '@loopguard/budget'
 import * as budgetInvariant from '@loopguard/budget/invariant'
 import { SessionId } from '@loopguard/llm'
 import type { Session, SessionEvent } from '@loopguard/session'
-import { createHarness, type Harness, type HarnessOptions, type ScriptedAnswer } from '@loopguard/testkit'
+import {
+  createHarness,
+  type Gate,
+  type Harness,
+  type HarnessAgentOptions,
+  type HarnessOptions,
+  type ScriptedAnswer,
+} from '@loopguard/testkit'
 import type { ToolDefinition } from '@loopguard/tools'
 import { onTestFinished } from 'vitest'
 
@@ -32,12 +39,12 @@ export const tool = (name: string, more: Partial<ToolDefinition> = {}): ToolDefi
 })
 
 /** Waits for the abort, and says that it has begun. */
-export const hanging = (begun: () => void, name = 'wait'): ToolDefinition =>
+export const hanging = (begun: Gate, name = 'wait'): ToolDefinition =>
   tool(name, {
     execute: (_args, { signal }) =>
       new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-        begun()
+        begun.open()
       }),
   })
 
@@ -46,7 +53,10 @@ export interface StageOptions extends HarnessOptions {
   readonly resume?: boolean
 }
 
-export interface Stage extends Harness {
+/** Of functions that can be taken off it. */
+export interface Stage extends Pick<Harness, 'ctx' | 'model' | 'log'> {
+  readonly say: (agent: Agent, words: string) => Promise<void>
+  readonly agent: (options?: HarnessAgentOptions) => Agent
   readonly agent1: Agent
   readonly fiber: Fiber
   /** Unloads the cap. */

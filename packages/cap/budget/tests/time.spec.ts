@@ -20,7 +20,7 @@ describe('maxTurnMs', () => {
   it('with a hanging tool: cancelled, quiescent, `aborted` with cause `budget`, and nothing in the inbox is lost', async () => {
     const clock = clockOfTest()
     const begun = gate()
-    const { agent1 } = await stage({ maxTurnMs: 1_000 }, { script: [waits], tools: [hanging(begun.open)] })
+    const { agent1 } = await stage({ maxTurnMs: 1_000 }, { script: [waits], tools: [hanging(begun)] })
     agent1.followup(userMessage('go'))
     await begun.opened
     agent1.followup(userMessage('and then'))
@@ -89,7 +89,7 @@ describe('maxTurnMs', () => {
   it('a message that waited starts a turn of its own with the next one that is sent', async () => {
     const clock = clockOfTest()
     const begun = gate()
-    const { agent1, model } = await stage({ maxTurnMs: 1_000 }, { script: [waits, stop, stop], tools: [hanging(begun.open)] })
+    const { agent1, model } = await stage({ maxTurnMs: 1_000 }, { script: [waits, stop, stop], tools: [hanging(begun)] })
     agent1.followup(userMessage('one'))
     await begun.opened
     agent1.followup(userMessage('two'))
@@ -133,7 +133,7 @@ describe('maxTurnMs', () => {
   it('longer than a timer can be is no limit that is over at once', async () => {
     const clock = clockOfTest()
     const begun = gate()
-    const { agent1 } = await stage({ maxTurnMs: 5_000_000_000 }, { script: [waits], tools: [hanging(begun.open)] })
+    const { agent1 } = await stage({ maxTurnMs: 5_000_000_000 }, { script: [waits], tools: [hanging(begun)] })
     agent1.followup(userMessage('go'))
     await begun.opened
     await clock.advance(4_999_999_999)
@@ -146,7 +146,7 @@ describe('maxTurnMs', () => {
   it('a timer that comes early looks again', async () => {
     const clock = clockOfTest()
     const begun = gate()
-    const { agent1 } = await stage({ maxTurnMs: 1_000 }, { script: [waits], tools: [hanging(begun.open)] })
+    const { agent1 } = await stage({ maxTurnMs: 1_000 }, { script: [waits], tools: [hanging(begun)] })
     agent1.followup(userMessage('go'))
     await begun.opened
     // The wall clock was set back: by the log, only half of the time has passed.
