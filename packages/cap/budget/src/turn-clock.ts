@@ -47,16 +47,15 @@ export class TurnClock {
     this.disarm(agent)
     const ledger = this.ledgerOf(agent.session)
     if (this.limits.length === 0 || !ledger.isOpen) return
-    const { turn } = ledger
     const left = this.limits.map((limit) => limit.value - ledger.used(limit, Date.now()))
-    const timer = setTimeout(() => this.look(agent, turn), Math.min(Math.max(1, Math.min(...left)), LONGEST_MS))
+    const timer = setTimeout(() => this.look(agent), Math.min(Math.max(1, Math.min(...left)), LONGEST_MS))
     this.timers.set(agent, timer)
   }
 
-  private look(agent: Agent, turn: number): void {
+  private look(agent: Agent): void {
     this.timers.delete(agent)
     const ledger = this.ledgerOf(agent.session)
-    const isOver = agent.status !== 'running' || !ledger.isOpen || ledger.turn !== turn
+    const isOver = agent.status !== 'running' || !ledger.isOpen
     // What was cancelled has its cause, and may have been sent a message since: a second cancel would keep that waiting.
     if (isOver || this.signals.get(agent)?.aborted === true) return
     const now = Date.now()

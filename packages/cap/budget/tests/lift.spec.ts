@@ -1,3 +1,4 @@
+import type { Context } from '@deepseek-ai/cordis'
 import type { PreStepDecision } from '@loopguard/agent-loop'
 import { gate, userMessage } from '@loopguard/testkit'
 import { describe, expect, it } from 'vitest'
@@ -20,6 +21,23 @@ describe('a listener that was registered later cannot lift a limit', () => {
     ctx.on('tools/pre-execute', async () => (asked++, { kind: 'allow' }))
     await say(agent1, 'go')
     expect([asked, results(agent1)[1]]).toEqual([1, denial('1 tool call in this turn (budget.maxCallsPerTurn)')])
+  })
+
+  it('nor can one that was registered before', async () => {
+    const before = {
+      name: 'before',
+      apply(ctx: Context): void {
+        ctx.on('agent/pre-step', async ({ messages }) => ({ kind: 'enter', messages }))
+        ctx.on('tools/pre-execute', async () => ((asked += 1), { kind: 'allow' }))
+      },
+    }
+    let asked = 0
+    const { agent1, model, say } = await stage(
+      { maxStepsPerTurn: 3, maxCallsPerTurn: 1 },
+      { script: forEver(restless()), plugins: [before] },
+    )
+    await say(agent1, 'go')
+    expect([model.count, asked, ends(agent1), countOf(agent1, 'step/start')]).toEqual([3, 1, ['blocked'], 3])
   })
 
   it.each<[string, (next: () => Promise<unknown>) => Promise<unknown>]>([

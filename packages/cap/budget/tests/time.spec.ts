@@ -227,6 +227,19 @@ it('a turn that ends leaves no timer, however it ends', async () => {
   expect([clock.pending, countOf(other, 'budget/reached')]).toEqual([0, 0])
 })
 
+it('unloading takes the timers away at once, and the turns go on', async () => {
+  const clock = clockOfTest()
+  const { agent1, unload } = await stage({ maxTurnMs: 1_000, maxAgentMs: 900 }, { script: [waits, stop], tools: [slow(5_000)] })
+  agent1.followup(userMessage('go'))
+  await clock.advance(500)
+  expect(clock.pending).toBe(2)
+  await unload()
+  expect(clock.pending).toBe(1)
+  await clock.advance(4_500)
+  await agent1.whenIdle()
+  expect([ends(agent1), reached(agent1), clock.pending]).toEqual([['completed'], [], 0])
+})
+
 /** A tool that takes so long. */
 function slow(ms: number) {
   return tool('wait', { execute: () => new Promise<string>((resolve) => void setTimeout(resolve, ms, 'waited')) })
