@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Context } from '@deepseek-ai/cordis'
 import { CallId, createUserMessage, SessionId, text } from '@loopguard/llm'
+import * as budget from '@loopguard/budget'
 import { compose, ErrorLog } from 'loopguard'
 import * as repeatToolReminder from '@loopguard/repeat-tool-reminder'
 import { createHarness } from '@loopguard/testkit'
@@ -49,6 +50,11 @@ export const happenings: Readonly<Record<string, () => Promise<string>>> = {
   thresholds: () => configFault(repeatToolReminder, { thresholds: [1.5] }),
   budgetConfig: () => configFault(timeoutPolicy, { timeoutMs: 100 }),
   budget: () => toolFault({ timeoutMs: 2_147_483_648 }),
+  noLimit: () =>
+    createHarness({ plugins: [[budget, { exclude: ['todo_*'] }]] }).then(
+      () => 'loaded',
+      (error: Error) => error.message,
+    ),
   misspelt: () => toolFault({ timeoutMS: 100 } as object),
   forgotten: () => answerOf((ctx) => void ctx.on('tools/execute', (async () => {}) as never)),
   missing: async () => {

@@ -88,7 +88,8 @@ const plugin: Companion = companion({
         if (agent?.session === undefined || parent !== undefined) return
         const budget = budgetOf(agent)
         if (budget === undefined || !budget.isMeant(tool)) return
-        const [last, key] = [runs.get(agent), callIdentity(tool, args)]
+        const last = runs.get(agent)
+        const key = budget.config['maxEqualCalls'] === undefined ? '' : callIdentity(tool, args)
         const isKnown = last?.hook === budget.hook && standsFirst(agent, 'tools/pre-execute', budget)
         const length = !isKnown ? NaN : key === last.key ? last.length + 1 : 1
         runs.set(agent, { hook: budget.hook, key, length })
