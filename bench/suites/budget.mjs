@@ -30,7 +30,7 @@ for (const [setup, options] of Object.entries(setups)) {
   const host = await ours.mount(options)
   tasks[setup] = () => host.call(args, signal)
 }
-const calls = await nanoseconds(tasks, { time: 300, rounds: 7 })
+const calls = await nanoseconds(tasks, { time: 200, rounds: 11 })
 const rows = Object.keys(setups)
   .slice(2)
   .map((setup) => {

@@ -7,6 +7,12 @@ import type { Ledger } from './ledger.ts'
 import type { SetLimit } from './limits.ts'
 import type { Notices } from './notices.ts'
 
+interface Verdict {
+  readonly token: ToolExecution['token']
+  readonly reason: string | undefined
+  isDone: boolean
+}
+
 /** The limits that are asked before each tool call. */
 export class CallLimits {
   private readonly limits: readonly SetLimit[]
@@ -14,6 +20,9 @@ export class CallLimits {
   private readonly ledgerOf: (session: Session) => Ledger
   private readonly notices: Notices
   private readonly equal: EqualCalls | undefined
+  private latest: Verdict | undefined
+  /** Verdicts that will be asked for again, when another call came between. */
+  private readonly earlier = new WeakMap<ToolExecution['token'], Verdict>()
 
   constructor(settings: Settings, limits: readonly SetLimit[], ledgerOf: (session: Session) => Ledger, notices: Notices) {
     this.settings = settings
@@ -29,11 +38,25 @@ export class CallLimits {
     if (messages.some(({ source }) => source.kind === 'user')) this.equal?.forget(agent)
   }
 
-  /** Why a call must not run, as the model reads it; `undefined` when it may. A call counts once, however often it is asked about. */
-  judge(exec: ToolExecution): string | undefined {
+  /**
+   * Why a call must not run, as the model reads it; `undefined` when it may. A call counts once, however often it is asked about.
+   * @param isLast - it will not be asked about again.
+   */
+  judge(exec: ToolExecution, isLast: boolean): string | undefined {
+    const { latest } = this
+    let verdict = latest?.token === exec.token ? latest : this.earlier.get(exec.token)
+    if (verdict === undefined) {
+      if (latest?.isDone === false) this.earlier.set(latest.token, latest)
+      this.latest = verdict = { token: exec.token, reason: this.reasonAgainst(exec), isDone: false }
+    }
+    verdict.isDone ||= isLast
+    return verdict.reason
+  }
+
+  private reasonAgainst(exec: ToolExecution): string | undefined {
     const { session } = (exec.agent ?? {}) as Partial<Agent>
     if (session === undefined || exec.parent !== undefined || !this.settings.tracks(exec.name)) return undefined
-    const isEqual = this.equal?.isTooMany(exec) === true
+    const isEqual = this.equal?.isTooMany(exec.agent as Agent, exec) === true
     const ledger = this.ledgerOf(session)
     const isReached = (limit: SetLimit): boolean => (limit.counts === 'equal calls' ? isEqual : ledger.used(limit, 0) >= limit.value)
     const first = this.limits.find(isReached)
@@ -53,23 +76,16 @@ function wordsOf({ counts, per, value }: SetLimit): string {
 class EqualCalls {
   private readonly max: number
   private readonly tracker: RepeatTracker
-  private readonly known = new WeakMap<ToolExecution, boolean>()
 
   constructor(max: number, { include, exclude }: Settings) {
     this.max = max
     this.tracker = createRepeatTracker({ thresholds: [max + 1], include, exclude })
   }
 
-  isTooMany(exec: ToolExecution): boolean {
-    let isOne = this.known.get(exec)
-    if (isOne === undefined) this.known.set(exec, (isOne = this.count(exec)))
-    return isOne
-  }
-
   /** Counts a call, also one too many: then the next equal one is so too. */
-  private count({ agent, name, arguments: args }: ToolExecution): boolean {
-    if (this.tracker.observe(agent as Agent, name, args) === undefined) return false
-    this.tracker.load(agent as Agent, { ...(this.tracker.save(agent as Agent) as Chain), length: this.max })
+  isTooMany(agent: Agent, { name, arguments: args }: ToolExecution): boolean {
+    if (this.tracker.observe(agent, name, args) === undefined) return false
+    this.tracker.load(agent, { ...(this.tracker.save(agent) as Chain), length: this.max })
     return true
   }
 

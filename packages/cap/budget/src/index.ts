@@ -99,10 +99,10 @@ function capCalls(ctx: Context, calls: CallLimits, isGone: () => boolean): void 
   ctx.on(
     'tools/pre-execute',
     (exec, next) => {
-      const reason = isGone() ? undefined : calls.judge(exec)
+      const reason = isGone() ? undefined : calls.judge(exec, false)
       return reason === undefined ? next() : Promise.resolve({ kind: 'deny', reason })
     },
     { prepend: true },
   )
-  ctx.tools.guard((exec) => calls.judge(exec))
+  ctx.tools.guard((exec) => calls.judge(exec, true))
 }

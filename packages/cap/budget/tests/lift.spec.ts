@@ -80,6 +80,19 @@ describe('a listener that was registered later cannot lift a limit', () => {
     expect(reached(agent1)).toEqual(['1.3 maxEqualCalls 2'])
   })
 
+  it('a call counts once, also when another one is judged while a listener holds it back', async () => {
+    const { agent1, agent, say, ctx } = await stage({ maxEqualCalls: 2 }, { script: [looks(), looks(), looks('b'), stop, stop] })
+    const other = agent()
+    let calls = 0
+    ctx.on('tools/pre-execute', async (_exec, next) => {
+      // The second call of the one waits for a whole turn of the other.
+      if (++calls === 2) await say(other, 'go')
+      return next()
+    })
+    await say(agent1, 'go')
+    expect([reached(agent1), results(agent1), results(other)]).toEqual([[], ['look is done', 'look is done'], ['look is done']])
+  })
+
   it('a listener that throws fails its own step or call, and no count is lost', async () => {
     const { agent1, model, say, ctx } = await stage({ maxCallsPerTurn: 2, maxStepsPerAgent: 4 }, { script: forEver(restless()) })
     let fails = true
