@@ -1,8 +1,9 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { HarnessError, snapshot, show } from '@loopguard/kit'
 import { type RegisteredTool, registeredTool } from './definition.ts'
+import { lets, restriction } from './restriction.ts'
 import { agentOf } from './scope.ts'
-import type { ToolAgent, ToolDefinition, ToolGuard, ToolSchema } from './types.ts'
+import type { ToolAgent, ToolDefinition, ToolGuard, ToolNameFilter, ToolSchema } from './types.ts'
 
 /** A guard, and the plugin that it came from. */
 export interface OwnedGuard {
@@ -14,10 +15,11 @@ export interface OwnedGuard {
 interface Scope {
   readonly tools: Map<string, RegisteredTool>
   guards: readonly OwnedGuard[]
+  restrictions: readonly ToolNameFilter[]
   schemas: { readonly list: readonly ToolSchema[]; readonly of: number } | undefined
 }
 
-const makeScope = (): Scope => ({ tools: new Map(), guards: [], schemas: undefined })
+const makeScope = (): Scope => ({ tools: new Map(), guards: [], restrictions: [], schemas: undefined })
 
 /** Holds the tools and guards of all, and those of each agent. */
 export class Registry {
@@ -62,9 +64,25 @@ export class Registry {
     }, 'ctx.tools.guard()') as () => void
   }
 
-  /** The agent's own tool of that name before the shared one. */
+  /** As {@link register}. */
+  restrict(ctx: Context, filter: ToolNameFilter): () => void {
+    const scope = this.scopeFor(agentOf(ctx))
+    const entry = restriction(filter)
+    return ctx.effect(() => {
+      scope.restrictions = [...scope.restrictions, entry]
+      this.edition++
+      return () => {
+        scope.restrictions = scope.restrictions.filter((other) => other !== entry)
+        this.edition++
+      }
+    }, 'ctx.tools.restrict()') as () => void
+  }
+
+  /** The agent's own tool of that name before the shared one, unless a restriction hides the name. */
   find(name: string, agent: ToolAgent | undefined): RegisteredTool | undefined {
-    return this.ownOf(agent)?.tools.get(name) ?? this.shared.tools.get(name)
+    const own = this.ownOf(agent)
+    const tool = own?.tools.get(name) ?? this.shared.tools.get(name)
+    return tool === undefined || this.isVisible(name, own) ? tool : undefined
   }
 
   /** Shared guards first. */
@@ -76,16 +94,20 @@ export class Registry {
 
   /**
    * In order of registration, an agent's own after the shared ones; one that shadows takes the place of what it shadows. The very
-   * same frozen list as long as nothing changes.
+   * same frozen list as long as nothing changes. Without what a restriction hides.
    */
   schemasFor(agent: ToolAgent | undefined): readonly ToolSchema[] {
     const own = this.ownOf(agent)
-    const scope = own === undefined || own.tools.size === 0 ? this.shared : own
+    const scope = own === undefined || (own.tools.size === 0 && own.restrictions.length === 0) ? this.shared : own
     if (scope.schemas?.of === this.edition) return scope.schemas.list
     const visible = new Map([...this.shared.tools, ...scope.tools])
-    const list = snapshot(Array.from(visible.values(), (tool) => tool.schema))
+    const list = snapshot(Array.from(visible.values(), (tool) => tool.schema).filter(({ name }) => this.isVisible(name, own)))
     scope.schemas = { list, of: this.edition }
     return list
+  }
+
+  private isVisible(name: string, own: Scope | undefined): boolean {
+    return lets(this.shared.restrictions, name) && lets(own?.restrictions ?? [], name)
   }
 
   private ownOf(agent: ToolAgent | undefined): Scope | undefined {

@@ -13,6 +13,7 @@ import type {
   ToolExecutionMode,
   ToolExecutionResult,
   ToolGuard,
+  ToolNameFilter,
   ToolSchema,
 } from './types.ts'
 
@@ -64,6 +65,15 @@ export class ToolRuntime extends Service {
    */
   guard(guard: ToolGuard): () => void {
     return this.host.registry.guard(this.ctx, guard)
+  }
+
+  /**
+   * Hides every tool whose name the filter does not keep, until the disposer runs: it is not offered, and a call of it is
+   * `UNKNOWN_TOOL`. Through an agent's `ctx`, for that agent alone, its own tools included. Several restrictions must all keep a name.
+   * @throws HarnessError `BAD_RESTRICTION` for what is no function.
+   */
+  restrict(filter: ToolNameFilter): () => void {
+    return this.host.registry.restrict(this.ctx, filter)
   }
 
   /**

@@ -119,6 +119,12 @@ export type PostToolDecision =
 /** Synchronous, monotonic veto: a string denies with that reason; so does a throw, a promise, or anything else but `undefined`. */
 export type ToolGuard = (exec: ToolExecution) => string | undefined
 
+/**
+ * Says which tools are there, by name: exactly `true` keeps one, and a throw hides it. It must answer alike as long as no tool and no
+ * restriction comes or goes.
+ */
+export type ToolNameFilter = (name: string) => boolean
+
 export type ToolExecutionMode = { readonly kind: 'parallel' | 'exclusive' }
 
 /**
