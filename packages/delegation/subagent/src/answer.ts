@@ -1,0 +1,42 @@
+import type { Agent } from '@loopguard/agent-loop'
+import { CallAborted, subagentFailed } from './failures.ts'
+import type { SessionEvent, TurnEndReason } from '@loopguard/session'
+import type { SubagentResult } from './types.ts'
+
+/** What became of a child that is idle, as its log has it. */
+export function resultOf({ id, session }: Agent): SubagentResult {
+  const ended = session.events.findLast((event): event is SessionEvent<'turn/end'> => event.type === 'turn/end')
+  return Object.freeze({ id, text: lastAnswer(session.events), reason: ended?.data.reason ?? INTERRUPTED })
+}
+
+const INTERRUPTED: TurnEndReason = Object.freeze({ kind: 'interrupted' })
+
+function lastAnswer(events: readonly SessionEvent[]): string {
+  for (const event of events.toReversed()) {
+    if (event.type !== 'assistant/message') continue
+    const text = event.data.message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+    if (text.trim() !== '') return text
+  }
+  return ''
+}
+
+const NOTHING = '(the subagent ended without an answer)'
+
+/** What the model reads of a child that has completed. @throws HarnessError `SUBAGENT_FAILED`, `ABORTED` for any other. */
+export function answerOf({ id, text, reason }: SubagentResult): string {
+  if (reason.kind === 'completed') return text === '' ? NOTHING : text
+  const said = text === '' ? 'it had said nothing' : `its last words:\n\n${text}`
+  const message = `subagent "${id}" did not complete: ${endOf(reason)}; ${said}`
+  throw isOfParent(reason) ? new CallAborted(message) : subagentFailed(message)
+}
+
+/** How a turn ended, in a few words: `max-tokens`, `aborted (user)`, `error NO_ADAPTER: …`. */
+export function endOf(reason: TurnEndReason): string {
+  if (reason.kind === 'error') return `error ${reason.error.code}: ${reason.error.message}`
+  return reason.kind === 'aborted' ? `aborted (${reason.reason.kind})` : reason.kind
+}
+
+/** Whether the child was cancelled because its parent, or the job that it was, was told to stop. */
+export function isOfParent(reason: TurnEndReason): boolean {
+  return reason.kind === 'aborted' && reason.reason.kind === 'parent'
+}

@@ -1,0 +1,5 @@
+export type * from './types.ts'
+export { Config } from './config.ts'
+export { Subagents, Subagents as default } from './subagents.ts'
+export { faultOfFilter, type ToolFilter } from './tool-filter.ts'
+export { endOf } from './answer.ts'

@@ -1,0 +1,31 @@
+import { show } from '@loopguard/kit'
+import { matcherOf, type Matcher } from '@loopguard/repeat'
+
+/** Which tools a child has, by name; `*` stands for any run of characters. `allow` keeps those alone, `deny` all others. */
+export type ToolFilter = { readonly allow: readonly string[] } | { readonly deny: readonly string[] }
+
+const EVERYTHING: Matcher = () => true
+
+/** What is wrong with a filter, in a sentence about the key that holds it. */
+export function faultOfFilter(filter: unknown, key = 'toolFilter'): string | undefined {
+  if (filter === undefined) return undefined
+  const wanted = `\`${key}\` must be { allow: […] } or { deny: […] }`
+  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) return `${wanted}, got ${show(filter)}`
+  const keys = Object.keys(filter)
+  const [list, ...others] = keys
+  if (list === undefined || others.length > 0 || (list !== 'allow' && list !== 'deny')) {
+    return `${wanted}, got ${keys.length === 0 ? 'neither' : `the keys ${keys.map((each) => show(each)).join(', ')}`}`
+  }
+  const patterns = (filter as Readonly<Record<string, unknown>>)[list]
+  if (!Array.isArray(patterns)) return `\`${key}.${list}\` must be a list of patterns, got ${show(patterns)}`
+  const at = patterns.findIndex((pattern: unknown) => typeof pattern !== 'string' || pattern.trim() === '')
+  return at < 0 ? undefined : `\`${key}.${list}\` must hold non-blank text only, got ${show(patterns[at])} (at index ${at})`
+}
+
+/** The names that a filter keeps; without one, all. */
+export function keptBy(filter: ToolFilter | undefined): Matcher {
+  if (filter === undefined) return EVERYTHING
+  const matchers = ('allow' in filter ? filter.allow : filter.deny).map(matcherOf)
+  const isListed: Matcher = (name) => matchers.some((matches) => matches(name))
+  return 'allow' in filter ? isListed : (name) => !isListed(name)
+}
