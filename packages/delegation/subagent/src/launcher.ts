@@ -9,7 +9,7 @@ import { resultOf } from './answer.ts'
 import { openChildSession } from './child-session.ts'
 import type { Config } from './config.ts'
 import { subagentsClosed, tooDeep, tooMany } from './failures.ts'
-import { depthOf, type FindAgent, rootOf, spawnedBelow } from './lineage.ts'
+import { depthOf, type FindAgent, livingParentOf, rootOf, spawnedBelow } from './lineage.ts'
 import { checkRequest } from './request.ts'
 import { keptBy } from './tool-filter.ts'
 import type { Subagent, SubagentRequest, SubagentResult } from './types.ts'
@@ -36,6 +36,10 @@ export class Launcher {
 
   get living(): readonly Agent[] {
     return [...this.children.keys()]
+  }
+
+  parentOf(agent: Agent): Agent | undefined {
+    return livingParentOf(agent, this.find)
   }
 
   /** The depth that a child of this agent has. @throws HarnessError `SUBAGENT_DEPTH` */

@@ -18,9 +18,14 @@ export function depthOf(agent: Agent, find: FindAgent): number {
 
 /** The agent at the top, as far up as agents live. */
 export function rootOf(agent: Agent, find: FindAgent): Agent {
-  const parent = parentIdOf(agent)
-  const living = parent === undefined ? undefined : find(parent)
+  const living = livingParentOf(agent, find)
   return living === undefined ? agent : rootOf(living, find)
+}
+
+/** The agent that an agent is the child of, as its log has it, while that lives. */
+export function livingParentOf(agent: Agent, find: FindAgent): Agent | undefined {
+  const parent = parentIdOf(agent)
+  return parent === undefined ? undefined : find(parent)
 }
 
 /** How many children the tool has made below a root, those of former lives included. */
@@ -28,7 +33,6 @@ export function spawnedBelow(root: Agent): number {
   return root.session.events.reduce((count, { type }) => (type === 'subagent/spawn' ? count + 1 : count), 0)
 }
 
-/** The agent that an agent is the child of, as its log has it. */
-export function parentIdOf({ session }: Agent): SessionId | undefined {
+function parentIdOf({ session }: Agent): SessionId | undefined {
   return (session.events[0] as SessionEvent<'session/start'>).data.parent
 }

@@ -49,6 +49,11 @@ export class Subagents extends Service {
   list(): readonly Agent[] {
     return this.launcher.living
   }
+
+  /** The agent that this one is a child of, while that lives. */
+  parentOf(agent: Agent): Agent | undefined {
+    return this.launcher.parentOf(agent)
+  }
 }
 
 /** While there is a `ctx.jobs`, the tool has `run_in_background`. */

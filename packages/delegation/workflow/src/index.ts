@@ -1,1 +1,3 @@
-export {}
+export type * from './types.ts'
+export { Config } from './config.ts'
+export { Workflows, Workflows as default } from './workflows.ts'
