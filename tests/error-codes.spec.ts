@@ -20,6 +20,10 @@ const OWNERS: Readonly<Record<string, string>> = {
   todo: 'packages/work/todo',
   web: 'packages/work/web',
   'request-retry': 'packages/model/request-retry',
+  subagent: 'packages/delegation/subagent',
+  workflow: 'packages/delegation/workflow',
+  goal: 'packages/delegation/goal',
+  ralph: 'packages/delegation/ralph',
 }
 
 /** Constants that look like a code of ours: codes of Node and of the YAML parser, and variables of the environment. */

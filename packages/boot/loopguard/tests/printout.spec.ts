@@ -146,3 +146,43 @@ describe('what happened', () => {
     expect(text).toBe('== a, turn 1\n== b, turn 1\n== a, continued\nuser: one\nuser: two\n')
   })
 })
+
+describe('children and goals', () => {
+  it('a child says whose it is, and a message who has sent it; a goal what has become of it', () => {
+    const from = (source: { kind: string; agent?: string; goalId?: string; plugin?: string }): LogEvent => ({
+      type: 'user/message',
+      data: { id: 'm', content: [block('go')], source },
+    })
+    const events: LogEvent[] = [
+      { type: 'subagent/start', data: { parent: 'main', depth: 1, callId: 'call_1' } },
+      { type: 'subagent/start', data: { parent: 'main', depth: 2 } },
+      from({ kind: 'agent', agent: 'main' }),
+      from({ kind: 'goal', goalId: 'goal-1' }),
+      from({ kind: 'plugin', plugin: 'jobs' }),
+      from({ kind: 'other' }),
+      { type: 'goal/create', data: { id: 'goal-1', objective: 'tidy up', maxRounds: 3 } },
+      { type: 'goal/update', data: { id: 'goal-1', phase: 'blocked', reason: 'round-limit' } },
+      { type: 'goal/update', data: { id: 'goal-1', phase: 'active' } },
+    ]
+    expect(rendered(false, ...events).split('\n')).toEqual([
+      '== a, child of main, depth 1 [call_1]',
+      '== a, child of main, depth 2',
+      'agent main: go',
+      'goal goal-1: go',
+      'plugin jobs: go',
+      'other: go',
+      'goal: goal-1 is set, 3 rounds at most: tidy up',
+      'goal: goal-1 is blocked: round-limit',
+      'goal: goal-1 is active',
+      '',
+    ])
+  })
+
+  it('a child that begins while another agent speaks needs no other heading', () => {
+    const printout = new Printout(styleOf({ isTTY: false }, { NO_COLOR: '1' }), new CallBook())
+    const turnStart: LogEvent = { type: 'turn/start', data: { turn: 1 } }
+    const child: LogEvent = { type: 'subagent/start', data: { parent: 'main', depth: 1 } }
+    const text = [printout.render('main', turnStart), printout.render('main.1', child), printout.render('main', user('x'))].join('')
+    expect(text).toBe('== main, turn 1\n== main.1, child of main, depth 1\n== main, continued\nuser: x\n')
+  })
+})

@@ -2,11 +2,11 @@ import { HarnessError } from '@loopguard/kit'
 
 export const badSubagent = (why: string): HarnessError => new HarnessError(`subagents: ${why}`, 'BAD_SUBAGENT')
 
-export const tooDeep = (depth: number, maxDepth: number): HarnessError =>
-  new HarnessError(`a subagent here would have depth ${depth}, and \`maxDepth\` is ${maxDepth}: do the work yourself`, 'SUBAGENT_DEPTH')
+export const tooDeep = (maxDepth: number): HarnessError =>
+  new HarnessError(`limit reached: subagents ${maxDepth} deep (subagent.maxDepth); do the work yourself`, 'SUBAGENT_DEPTH')
 
 export const tooMany = (maxTotal: number): HarnessError =>
-  new HarnessError(`${maxTotal} subagents were started already, which is the most (\`maxTotal\`): do the work yourself`, 'SUBAGENT_TOTAL')
+  new HarnessError(`limit reached: ${maxTotal} subagents (subagent.maxTotal); do the work yourself`, 'SUBAGENT_TOTAL')
 
 export const subagentFailed = (message: string): HarnessError => new HarnessError(message, 'SUBAGENT_FAILED')
 

@@ -45,7 +45,7 @@ export class Launcher {
   /** The depth that a child of this agent has. @throws HarnessError `SUBAGENT_DEPTH` */
   depthBelow(parent: Agent): number {
     const depth = depthOf(parent, this.find) + 1
-    if (depth > this.config.maxDepth) throw tooDeep(depth, this.config.maxDepth)
+    if (depth > this.config.maxDepth) throw tooDeep(this.config.maxDepth)
     return depth
   }
 

@@ -9,7 +9,7 @@ import { asks, call, ids, logsOf, results, stage, turns } from './support.ts'
 const options = { provider: 'scripted', model: 'scripted' }
 const TOO_DEEP = {
   code: 'SUBAGENT_DEPTH',
-  text: 'Error: a subagent here would have depth 4, and `maxDepth` is 3: do the work yourself',
+  text: 'Error: limit reached: subagents 3 deep (subagent.maxDepth); do the work yourself',
 }
 
 async function directory(): Promise<string> {
@@ -73,7 +73,7 @@ describe('maxTotal', () => {
     cast.play('main.1', asks('x'))
     await harness.say(parent, 'go')
     expect(results(parent).map(({ code, text }) => code ?? text)).toEqual(['done', 'done', 'done', 'SUBAGENT_TOTAL'])
-    expect(results(parent)[3]?.text).toBe('Error: 4 subagents were started already, which is the most (`maxTotal`): do the work yourself')
+    expect(results(parent)[3]?.text).toBe('Error: limit reached: 4 subagents (subagent.maxTotal); do the work yourself')
     expect([...logs.keys()].toSorted()).toEqual(['main', 'main.1', 'main.1.1', 'main.2', 'main.3'])
   })
 

@@ -4,6 +4,7 @@
  */
 
 import type { Context } from '@deepseek-ai/cordis'
+import type { DelegationData } from './delegation.ts'
 
 /** A block of a message, of any type. */
 export interface Block {
@@ -20,7 +21,7 @@ export interface Block {
 export interface LogMessage {
   readonly id: string
   readonly content: readonly Block[]
-  readonly source: { readonly kind: string; readonly plugin?: string }
+  readonly source: { readonly kind: string; readonly plugin?: string; readonly agent?: string; readonly goalId?: string }
 }
 
 interface Place {
@@ -36,7 +37,7 @@ export interface EndReason {
   readonly reason?: { readonly kind: string; readonly limit?: string }
 }
 
-interface EventData {
+interface EventData extends DelegationData {
   'turn/start': { readonly turn: number }
   'turn/end': { readonly turn: number; readonly reason: EndReason }
   'step/start': Place

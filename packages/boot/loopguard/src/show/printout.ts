@@ -1,4 +1,5 @@
 import type { CallBook } from './call-book.ts'
+import { childOf, goalLine, speakerOf } from './delegation.ts'
 import { type Block, type EndReason, isReminder, isTimeout, type LogEvent, type LogMessage } from './log-events.ts'
 import { escaped, type Style } from './terminal.ts'
 
@@ -32,14 +33,19 @@ export class Printout {
     if (text === '') return ''
     const isNew = this.speaker !== agent
     this.speaker = agent
-    // Agents that take turns: each turn names its agent anyway.
-    return isNew && event.type !== 'turn/start' ? `${this.heading(`${agent}, continued`)}${text}` : text
+    // Agents that take turns: each turn, and each child, names its agent anyway.
+    return isNew && event.type !== 'turn/start' && event.type !== 'subagent/start' ? `${this.heading(`${agent}, continued`)}${text}` : text
   }
 
   private body(agent: string, event: LogEvent, blockedBy: string | undefined): string {
     switch (event.type) {
       case 'turn/start':
         return this.heading(`${agent}, turn ${event.data.turn}`)
+      case 'subagent/start':
+        return this.heading(`${agent}, ${childOf(event.data)}`)
+      case 'goal/create':
+      case 'goal/update':
+        return this.entry('goal', goalLine(event.data), 'bold')
       case 'turn/end':
         return this.ended(event.data, blockedBy)
       case 'step/start':
@@ -75,8 +81,7 @@ export class Printout {
 
   private heard(message: LogMessage): string {
     const text = textOf(message.content)
-    const { kind, plugin } = message.source
-    if (!isReminder(message)) return this.entry(kind === 'plugin' ? `plugin ${plugin ?? ''}` : kind, text, 'bold')
+    if (!isReminder(message)) return this.entry(speakerOf(message.source), text, 'bold')
     const call = this.calls.causeOf(message.id)
     return this.entry(`REMINDER${call === undefined ? '' : ` after ${call.name} [${call.callId}]`}`, text, 'reminder')
   }
