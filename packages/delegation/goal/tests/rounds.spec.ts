@@ -5,6 +5,7 @@ import type { Agent } from '@loopguard/agent-loop'
 import * as goal from '@loopguard/goal'
 import { SessionId } from '@loopguard/llm'
 import * as reminder from '@loopguard/repeat-tool-reminder'
+import Subagents from '@loopguard/subagent'
 import { createHarness, gate, userMessage } from '@loopguard/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { call, creates, results, rounds, stage, stops, story, updates } from './support.ts'
@@ -439,6 +440,25 @@ describe('unloading the plugin', () => {
     harness.model.push(creates(), stops())
     await harness.say(agent, 'go')
     expect(rounds(agent)).toBe(0)
+  })
+})
+
+describe('a child that sets a goal', () => {
+  it('works on it in rounds before its parent has the result', async () => {
+    const harness = await stage({
+      plugins: [Subagents],
+      script: [
+        { calls: [{ name: 'subagent', arguments: { description: 'a', prompt: 'a' } }] },
+        creates('a', { maxRounds: 2 }),
+        { text: 'set' },
+        { text: 'one' },
+        { text: 'two' },
+        { text: 'I have it.' },
+      ],
+    })
+    const parent = harness.agent()
+    await harness.say(parent, 'go')
+    expect([results(parent), rounds(parent), harness.model.count]).toEqual([['two'], 0, 6])
   })
 })
 

@@ -35,6 +35,22 @@ describe('a child', () => {
     expect(results(parent)).toEqual([{ text: 'I look.' }, { text: '(the subagent ended without an answer)' }, { text: 'second' }])
   })
 
+  it('makes calls of its own: they are the child’s, and not nested in the call of the parent', async () => {
+    const { harness, cast, parent } = await stage({ tools: [tool('look')] })
+    const heard: unknown[] = []
+    harness.ctx.on('tools/pre-execute', ({ name, agent, parent: enclosing }, next) => {
+      heard.push([name, agent!.id, enclosing])
+      return next()
+    })
+    cast.play('main', asks('a'))
+    cast.play('main.1', uses('look'))
+    await harness.say(parent, 'go')
+    expect(heard).toEqual([
+      ['subagent', 'main', undefined],
+      ['look', 'main.1', undefined],
+    ])
+  })
+
   it('is gone when its result is there: no agent, no session, no effect of the parent', async () => {
     const { harness, cast, parent } = await stage()
     const effects = (): number => parent.ctx.fiber.getEffects().length

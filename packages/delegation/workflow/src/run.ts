@@ -58,10 +58,8 @@ export class Run {
   async execute<T>(program: WorkflowProgram<T>): Promise<T> {
     const follower: Follower = { abort: (reason) => this.cancel(reason) }
     const upstream = [this.parts.signal, this.parts.outer?.controller.signal].filter((signal) => signal !== undefined)
-    for (const signal of upstream) {
-      signal.throwIfAborted()
-      follow(signal, follower)
-    }
+    for (const signal of upstream) signal.throwIfAborted()
+    for (const signal of upstream) follow(signal, follower)
     try {
       return await this.finish(program)
     } finally {
