@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent } from '@loopguard/agent-loop'
 import * as goal from '@loopguard/goal'
-import { SessionId } from '@loopguard/llm'
+import { createUserMessage, SessionId, text } from '@loopguard/llm'
 import * as reminder from '@loopguard/repeat-tool-reminder'
 import Subagents from '@loopguard/subagent'
 import { createHarness, gate, userMessage } from '@loopguard/testkit'
@@ -383,6 +383,17 @@ describe('a life that ends', () => {
       'goal-1 #3: Round 3 of 3',
       'goal-1 is blocked: round-limit',
     ])
+  })
+
+  it('killed with a round in the inbox, and woken by a plugin: the round does not run', async () => {
+    const path = await directory()
+    await killedAfter(path, queued)
+    const { harness, agent } = await resumed(path)
+    harness.model.push({ text: 'heard' })
+    agent.steer(createUserMessage({ content: [text('news')], source: { kind: 'plugin', plugin: 'jobs' } }))
+    await agent.whenIdle()
+    expect(story(agent).slice(3)).toEqual(['goal-1 is paused: resumed', 'plugin: news'])
+    expect([agent.status, agent.inbox.hasPending]).toEqual(['idle', false])
   })
 
   it('killed with a round in the inbox, and armed from outside: that very round runs', async () => {

@@ -105,6 +105,15 @@ describe('ralph', () => {
     expect(harness.ctx.agentLoop.list()).toEqual([parent])
   })
 
+  it('hands over the latest report alone', async () => {
+    const adapter = new Rounds({ objective: 'a' }, ...['one', 'two', 'three'].map((summary) => [reports('continue', summary)]), [
+      reports('complete', 'four'),
+    ])
+    await ask(adapter)
+    expect(adapter.prompts.map((prompt) => /Summary: (\w+)/.exec(prompt)?.[1])).toEqual([undefined, 'one', 'two', 'three'])
+    expect(adapter.prompts.map((prompt) => prompt.match(/Summary/g)?.length ?? 0)).toEqual([0, 1, 1, 1])
+  })
+
   it('with maxRounds 2 and work that goes on: two children, and the text says that work remains', async () => {
     const more = [reports('continue', 'not yet')]
     const result = await ask(new Rounds({ objective: 'a', maxRounds: 2 }, more, more, more))

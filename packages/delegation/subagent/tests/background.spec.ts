@@ -62,7 +62,9 @@ describe('a child in the background', () => {
     await working.opened
     parent.cancel()
     await said
+    for (let turn = 0; turn < 5; turn++) await turns()
     expect(ids(harness)).toEqual(['main', 'main.1'])
+    expect(harness.ctx.jobs.list(parent)).toMatchObject([{ status: 'running' }])
     await parent.dispose()
     expect(ids(harness)).toEqual([])
     expect(endOf(logs.get('main.1')!)).toMatch(/^aborted by (parent|disposed)$/)

@@ -77,6 +77,19 @@ describe('maxTotal', () => {
     expect([...logs.keys()].toSorted()).toEqual(['main', 'main.1', 'main.1.1', 'main.2', 'main.3'])
   })
 
+  it('refuses a child, too, whose root has used it up', async () => {
+    const { harness, cast, parent } = await stage({ config: { maxTotal: 2 } })
+    const logs = logsOf(harness)
+    cast.play('main', asks('a'))
+    cast.play('main.1', asks('x', 'y'))
+    await harness.say(parent, 'go')
+    const codes = results({ session: { events: logs.get('main.1')! } }).map(({ code }) => code)
+    expect([codes, [...logs.keys()]]).toEqual([
+      [undefined, 'SUBAGENT_TOTAL'],
+      ['main', 'main.1', 'main.1.1'],
+    ])
+  })
+
   it('is each root’s own, with two roots that work at the same time', async () => {
     const { harness, cast, parent } = await stage({ config: { maxTotal: 2 } })
     const other = harness.agent({ id: 'other' })
