@@ -98,6 +98,14 @@ describe('a child', () => {
   })
 })
 
+describe('a request of code', () => {
+  it('says how its child speaks, whatever is configured', async () => {
+    const { harness, cast, parent } = await stage({ config: { system: 'You are a child.', model: 'small' } })
+    await harness.ctx.subagents.run({ parent, prompt: 'a', system: 'You are mine.', model: 'large' })
+    expect(cast.of('main.1')[0]).toMatchObject({ system: 'You are mine.', model: 'large' })
+  })
+})
+
 describe('a child that does not complete is an error, with what it had said', () => {
   it('cut by the token limit', async () => {
     const { harness, cast, parent } = await stage()
