@@ -37,7 +37,7 @@ export class Driver {
     this.attempt(() => this.pause(why))
   }
 
-  /** What was sent in the same breath goes first, and whoever waits for the agent waits for the round too. */
+  /** A microtask later: messages sent in the same tick go first, and `whenIdle()` still waits for the round. */
   consider(): void {
     queueMicrotask(() => this.attempt(() => this.next()))
   }
@@ -90,7 +90,7 @@ export class Driver {
     if (host.isGoing() || agent.status !== 'idle' || goal?.phase !== 'active') return
     const { sent } = this
     if (sent !== undefined && !sent.isIn && !sent.isOurs) {
-      // It waits still, or somebody has kept it out: then the next one would fare no better.
+      // It still waits, or a listener kept it out: then the next one would not get in either.
       if (agent.inbox.nextTurn.some(({ id }) => id === sent.message.id)) agent.followup(sent.message)
       else this.pause('round-dropped')
       return

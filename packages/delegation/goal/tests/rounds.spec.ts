@@ -51,7 +51,7 @@ describe('the rounds of a goal', () => {
     }
   })
 
-  it('begin only when the turn that has set the goal is over, and whoever waits for the agent waits for them', async () => {
+  it('begin only when the turn that has set the goal is over, and whenIdle() waits for them', async () => {
     const harness = await stage({ script: [creates('a', { maxRounds: 1 }), { text: 'set' }, { text: 'round' }] })
     const agent = harness.agent()
     agent.followup(userMessage('go'))
@@ -252,7 +252,7 @@ describe('arming', () => {
 })
 
 describe('the ceiling', () => {
-  it('bounds the rounds that follow one another, whatever goals the model sets', async () => {
+  it('bounds the rounds that follow one another, also when the model sets one goal after another', async () => {
     const again = [updates('complete'), creates('another', { maxRounds: 2 }), { text: 'set' }]
     const harness = await stage({
       config: { maxRounds: 3 },

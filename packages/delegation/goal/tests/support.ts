@@ -56,7 +56,7 @@ export function results({ session }: Agent): string[] {
 
 let direct = 0
 
-/** One call of a tool, as somebody else than the loop makes it. */
+/** One call of a tool that does not come from the loop. */
 export function call({ ctx }: Harness, name: string, args: object, agent?: Agent): Promise<ToolExecutionResult> {
   const { signal } = new AbortController()
   return ctx.tools.execute({ callId: CallId(`direct-${++direct}`), name, arguments: args, signal, ...(agent !== undefined && { agent }) })

@@ -52,7 +52,7 @@ export function reportTool(maxChars: number, take: (report: Report) => void): To
   }
 }
 
-/** A report as the next round, and the one who asked for the rounds, reads it. */
+/** A report as the next round reads it, and in the end the parent. */
 export function textOf({ status, summary, evidence, nextSteps, blocker }: Report): string {
   const list = (title: string, items: readonly string[]): string[] =>
     items.length === 0 ? [] : [title, ...items.map((item) => `- ${item}`)]

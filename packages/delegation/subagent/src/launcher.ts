@@ -73,7 +73,7 @@ export class Launcher {
     signal?.throwIfAborted()
     const agent = this.create(request, depth, announce)
     const done = this.run(agent, request).finally(() => this.children.delete(agent))
-    // Who starts a child need not wait for it.
+    // The caller of `start` may leave the rejection unhandled.
     done.catch(() => {})
     this.children.set(agent, done)
     return { agent, done, cancel: () => agent.cancel(BY_PARENT) }

@@ -28,7 +28,7 @@ it('a parent and two children make the same call in any order: each is reminded 
       const order: string[] = []
       const waiting = new Map<string, () => void>()
       let at = 0
-      // Who is next makes its call; the one after that waits until its result is there.
+      // The next agent of the schedule makes its call; the one after it waits until that has its result.
       const advance = (): void => {
         const next = schedule[at]
         const release = next === undefined ? undefined : waiting.get(next)

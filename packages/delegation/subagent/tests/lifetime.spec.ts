@@ -40,7 +40,7 @@ describe('unloading the plugin while children work', () => {
     for (const events of logs.values()) expectWhole(events)
   })
 
-  it('starts no more: who kept the service is refused', async () => {
+  it('starts no more: a kept reference to the service is refused', async () => {
     const { harness, plugin, parent } = await unloadable()
     const { subagents } = harness.ctx
     await plugin.dispose()

@@ -51,7 +51,7 @@ describe('maxDepth', () => {
     expect([...logs.keys()]).toEqual(['main.1.1.1', 'main.1.1', 'main.1.1.2'])
   })
 
-  it('holds for every child, whoever made it: the service refuses too, and an agent that another plugin made counts', async () => {
+  it('holds for every child: the service refuses too, and an agent that another plugin made counts', async () => {
     const { harness, parent } = await stage({ config: { maxDepth: 2 } })
     const made = parent.ctx.agentLoop.create(SessionId('made'), options)
     const below = made.ctx.agentLoop.create(SessionId('below'), options)

@@ -113,7 +113,7 @@ export function endOf(events: readonly SessionEvent[]): string {
 
 let direct = 0
 
-/** One call of a tool, as somebody else than the loop makes it. */
+/** One call of a tool that does not come from the loop. */
 export function call(
   { ctx }: Pick<Harness, 'ctx'>,
   name: string,

@@ -85,21 +85,21 @@ describe('a child', () => {
     await plain.harness.say(agent, 'go')
     expect(plain.cast.of('talker.1')[0]).toMatchObject({ system: 'Be kind.', model: 'large', maxTokens: 7, provider: 'scripted' })
 
-    const set = await stage({ config: { system: 'You are a child.', model: 'small', provider: 'nobody' } })
+    const set = await stage({ config: { system: 'You are a child.', model: 'small', provider: 'absent' } })
     const logs = logsOf(set.harness)
     set.cast.play('main', asks('a'))
     await set.harness.say(set.parent, 'go')
     expect(logs.get('main.1')!.find(({ type }) => type === 'request/header')?.data).toMatchObject({
       system: 'You are a child.',
       model: 'small',
-      provider: 'nobody',
+      provider: 'absent',
     })
     expect(results(set.parent)[0]).toMatchObject({ code: 'SUBAGENT_FAILED' })
   })
 })
 
 describe('a request of code', () => {
-  it('says how its child speaks, whatever is configured', async () => {
+  it('says how its child speaks, before the configuration', async () => {
     const { harness, cast, parent } = await stage({ config: { system: 'You are a child.', model: 'small' } })
     await harness.ctx.subagents.run({ parent, prompt: 'a', system: 'You are mine.', model: 'large' })
     expect(cast.of('main.1')[0]).toMatchObject({ system: 'You are mine.', model: 'large' })
@@ -140,7 +140,7 @@ describe('a child that does not complete is an error, with what it had said', ()
     expect(ids(harness)).toEqual(['main'])
   })
 
-  it('cancelled by somebody else than its parent, in the middle and before it began', async () => {
+  it('cancelled, but not by its parent, in the middle and before it began', async () => {
     const { harness, cast, parent } = await stage({
       tools: [tool('stop', (_args, { agent }) => (harness.ctx.agentLoop.get(agent!.id)!.cancel(), 'stopped'))],
     })
@@ -213,7 +213,7 @@ describe('cancelling the parent', () => {
     expect([...logs.keys()]).toEqual([])
   })
 
-  it('leaves no listener on a signal, whatever became of the child', async () => {
+  it('leaves no listener on a signal, also when the child fails or is cancelled', async () => {
     const { harness, cast, parent } = await stage()
     const controller = new AbortController()
     let listeners = 0

@@ -76,8 +76,8 @@ describe('what a parent may not use', () => {
 
 describe('an approval in a child', () => {
   it.each<[string, ApprovalService | undefined]>([
-    ['there is no one to ask', undefined],
-    ['nobody is there', { request: async () => 'unavailable' }],
+    ['there is no approval service', undefined],
+    ['the service is unavailable', { request: async () => 'unavailable' }],
     ['it is rejected', { request: async () => 'rejected' }],
   ])('is a denial when %s, and the child goes on', async (_what, approval) => {
     const { harness, cast, parent } = await stage({ tools: TOOLS })

@@ -12,10 +12,10 @@ interface Source {
   readonly goalId?: string
 }
 
-/** Who a message comes from, in front of it: `user`, `plugin jobs`, `agent main`, `goal goal-1`. */
+/** The label of a message, by its source: `user`, `plugin jobs`, `agent main`, `goal goal-1`. */
 export function speakerOf({ kind, plugin, agent, goalId }: Source): string {
-  const who = { plugin, agent, goal: goalId }[kind]
-  return who === undefined ? kind : `${kind} ${who}`
+  const name = { plugin, agent, goal: goalId }[kind]
+  return name === undefined ? kind : `${kind} ${name}`
 }
 
 /** The heading of a child: whose it is, and which call has made it. */
