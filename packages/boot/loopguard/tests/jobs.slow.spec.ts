@@ -66,6 +66,25 @@ describe('a job that still runs when all agents are idle', () => {
   })
 })
 
+describe('a child agent in the background', () => {
+  it('that a signal ends does not wake its parent: no request follows a signal', async () => {
+    const call = `{ name: subagent, arguments: { description: a child, prompt: wait, run_in_background: true } }`
+    const cwd = folder({
+      'cordis.yml': `${HOST}${WORK}- { id: child-model, name: '@loopguard/testkit/scripted-model', config: { provider: child, script: child.yml } }
+- { id: subagent, name: '@loopguard/subagent', config: { provider: child } }\n${AGENT}`,
+      'script.yml': `- calls: [${call}]\n- text: started\n- text: so it has ended\n`,
+      'child.yml': '- calls: [{ name: bash, arguments: { description: wait, command: sleep 60 } }]\n- text: found\n',
+    })
+    const child = start(['run'], { cwd })
+    await printed(child, 'call: bash')
+    child.kill('SIGINT')
+    const { exitCode, stdout, stderr } = await child
+    expect([exitCode, stderr]).toEqual([130, 'SIGINT: cancelling; a second one ends at once'])
+    expect(stdout).toContain('== turn 1 ended: aborted (signal)')
+    expect(stdout).not.toContain('so it has ended')
+  })
+})
+
 describe('examples/background-build', () => {
   it('starts a build, works on, is told of its end, reads what it printed, and stops', async () => {
     const { code, out, err } = await run(['run', '--wait-for-jobs', join(ROOT, 'examples/background-build/cordis.yml')])

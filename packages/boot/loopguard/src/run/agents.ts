@@ -49,9 +49,20 @@ export function busyAgents(ctx: Context): Agent[] {
   return agents.filter(({ status }) => status !== 'idle')
 }
 
-/** Cancels every agent. A loop that can gives up on what does not stop in time. */
+/**
+ * Cancels every agent, and each that wakes from now on: the end of a child in the background would wake its parent. A loop that can
+ * gives up on what does not stop in time.
+ */
 export function cancelAgents(ctx: Context, cause: StopCause, abandonAfterMs: number): void {
-  for (const agent of loopOf(ctx)?.list() ?? []) agent.cancel(cause, { abandonAfterMs })
+  const cancel = (agent: Agent): void => agent.cancel(cause, { abandonAfterMs })
+  listenToStatus(ctx, ({ agent, status }) => {
+    if (status === 'running') cancel(agent)
+  })
+  for (const agent of loopOf(ctx)?.list() ?? []) cancel(agent)
+}
+
+function listenToStatus(ctx: Context, listener: (event: { readonly agent: Agent; readonly status: string }) => void): void {
+  ;(ctx.on as unknown as (name: string, heard: typeof listener) => void).call(ctx, 'agent/status', listener)
 }
 
 /** The agent loop of a composition that has one. */
