@@ -1,10 +1,10 @@
 import { show } from '@loopguard/kit'
-import { matcherOf, type Matcher } from '@loopguard/repeat'
+import { type Matcher, toolMatcher } from '@loopguard/repeat'
 
 /** Which tools a child has, by name; `*` stands for any run of characters. `allow` keeps those alone, `deny` all others. */
 export type ToolFilter = { readonly allow: readonly string[] } | { readonly deny: readonly string[] }
 
-const EVERYTHING: Matcher = () => true
+const NOTHING: Matcher = () => false
 
 /** What is wrong with a filter, in a sentence about the key that holds it. */
 export function faultOfFilter(filter: unknown, key = 'toolFilter'): string | undefined {
@@ -23,9 +23,8 @@ export function faultOfFilter(filter: unknown, key = 'toolFilter'): string | und
 }
 
 /** The names that a filter keeps; without one, all. */
-export function keptBy(filter: ToolFilter | undefined): Matcher {
-  if (filter === undefined) return EVERYTHING
-  const matchers = ('allow' in filter ? filter.allow : filter.deny).map(matcherOf)
-  const isListed: Matcher = (name) => matchers.some((matches) => matches(name))
-  return 'allow' in filter ? isListed : (name) => !isListed(name)
+export function keptBy(filter: ToolFilter = { deny: [] }): Matcher {
+  if ('deny' in filter) return toolMatcher([], filter.deny)
+  // Where nothing is included, everything is.
+  return filter.allow.length === 0 ? NOTHING : toolMatcher(filter.allow, [])
 }
