@@ -74,7 +74,7 @@ async function oneRound(
   if (signal.aborted) throw new CallAborted(`cancelled in round ${round}; ${handoff}`)
   const { reason } = result
   if (report !== undefined && (reason.kind === 'completed' || reason.kind === 'max-tokens')) return report
-  throw ralphFailed(`round ${round} failed: it ended ${report === undefined ? 'without a report, ' : ''}${endOf(reason)}; ${handoff}`)
+  throw ralphFailed(`round ${round} failed: it ended ${report === undefined ? 'without a report, ' : ''}${endOf(result)}; ${handoff}`)
 }
 
 function promptOf(objective: string, round: number, maxRounds: number, last: Report | undefined): string {

@@ -58,7 +58,7 @@ function runOf(child: Subagent): JobRun {
 function jobEndOf(result: SubagentResult): JobEnd {
   const { reason, text } = result
   if (reason.kind === 'completed') return { status: 'completed', output: answerOf(result) }
-  return { status: isOfParent(reason) ? 'killed' : 'failed', detail: endOf(reason), output: text }
+  return { status: isOfParent(reason) ? 'killed' : 'failed', detail: endOf(result), output: text }
 }
 
 function descriptionOf(withJobs: boolean): string {

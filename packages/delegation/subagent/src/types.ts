@@ -30,6 +30,8 @@ export interface SubagentResult {
   readonly text: string
   /** How its last turn ended; `interrupted` when that does not stand in its log. */
   readonly reason: TurnEndReason
+  /** The cap that has ended it, as `budget.<key>`. */
+  readonly limit?: string
 }
 
 /** A child that works. */

@@ -140,6 +140,50 @@ describe('a child that does not complete is an error, with what it had said', ()
     expect(ids(harness)).toEqual(['main'])
   })
 
+  it.each<[string, readonly string[], string]>([
+    ['of its turn', ['maxStepsPerTurn'], 'blocked (budget.maxStepsPerTurn)'],
+    ['of the agent', ['maxTokensPerAgent'], 'blocked (budget.maxTokensPerAgent)'],
+    ['and one of calls, which ends nothing', ['maxTurnMs', 'maxCallsPerTurn'], 'blocked (budget.maxTurnMs)'],
+    ['of calls alone', ['maxEqualCalls'], 'blocked'],
+  ])('blocked by a cap %s: it says which', async (_what, limits, words) => {
+    const { harness, cast, parent } = await stage()
+    harness.ctx.on('agent/pre-step', ({ agent }, next) => {
+      if (agent.id !== 'main.1') return next()
+      for (const limit of limits) agent.session.append('budget/reached' as never, { turn: 1, step: 1, limit, value: 3 } as never)
+      return Promise.resolve({ kind: 'reject' })
+    })
+    cast.play('main', asks('a'))
+    await harness.say(parent, 'go')
+    expect(results(parent)[0]?.text).toBe(`Error: subagent "main.1" did not complete: ${words}; it had said nothing`)
+  })
+
+  it('cancelled by a cap: it says which', async () => {
+    const { harness, cast, parent } = await stage()
+    cast.play('main', asks('a'))
+    cast.play('main.1', () => {
+      harness.ctx.agentLoop.list()[1]!.cancel({ kind: 'budget', limit: 'maxTurnMs' } as never)
+      return 'hang'
+    })
+    await harness.say(parent, 'go')
+    expect(results(parent)[0]?.text).toContain('did not complete: aborted (budget.maxTurnMs); ')
+  })
+
+  it('blocked in a later turn, by no cap: one that was reached in an earlier turn is not named, unless it is the agent’s', async () => {
+    const { harness, cast, parent } = await stage()
+    const child = (limit: string) => {
+      const { agent, done } = harness.ctx.subagents.start({ parent, prompt: 'a' })
+      cast.play(agent.id, () => {
+        agent.session.append('budget/reached' as never, { turn: 1, step: 1, limit, value: 3 } as never)
+        agent.followup(userMessage('again'))
+        return { text: 'once' }
+      })
+      return done
+    }
+    harness.ctx.on('agent/pre-step', ({ turn }, next) => (turn === 2 ? Promise.resolve({ kind: 'reject' }) : next()))
+    expect((await child('maxStepsPerTurn')).limit).toBeUndefined()
+    expect((await child('maxAgentMs')).limit).toBe('budget.maxAgentMs')
+  })
+
   it('cancelled, but not by its parent, in the middle and before it began', async () => {
     const { harness, cast, parent } = await stage({
       tools: [tool('stop', (_args, { agent }) => (harness.ctx.agentLoop.get(agent!.id)!.cancel(), 'stopped'))],
