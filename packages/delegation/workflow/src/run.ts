@@ -2,12 +2,10 @@ import { setMaxListeners } from 'node:events'
 import type { Agent } from '@loopguard/agent-loop'
 import type { Subagents } from '@loopguard/subagent'
 import { follow, type Follower, unfollow } from '@loopguard/timeout'
-import { agentCap, cancelled, over } from './failures.ts'
+import { AgentCap, MAX_REFUSALS } from './agent-cap.ts'
+import { over } from './failures.ts'
 import { Slots } from './slots.ts'
 import type { AgentOutcome, AgentTask, Workflow, WorkflowProgram, WorkflowRequest } from './types.ts'
-
-/** After so many refused agents a run is cancelled; a program that then asks for as many more is left where it is. */
-const MAX_REFUSALS = 10
 
 export interface RunParts extends WorkflowRequest {
   readonly subagents: Subagents
@@ -25,12 +23,11 @@ export class Run {
   private readonly parts: RunParts
   private readonly controller = new AbortController()
   private readonly slots: Slots
+  private readonly cap: AgentCap
   /** Agents and runs that are not done yet. */
   private readonly members = new Set<Promise<unknown>>()
   private readonly left: Promise<void>
   private leave!: () => void
-  private made = 0
-  private refused = 0
   /** How often the program asked for an agent after it was told to stop. */
   private deaf = 0
   private isSettled = false
@@ -39,6 +36,7 @@ export class Run {
     this.parts = parts
     this.parent = parts.parent
     this.slots = new Slots(parts.maxConcurrentAgents)
+    this.cap = new AgentCap(parts.maxTotalAgents, parts.outer?.cap, (reason) => this.cancel(reason))
     this.left = new Promise((resolve) => (this.leave = resolve))
     // Each agent that waits for a slot listens.
     setMaxListeners(0, this.controller.signal)
@@ -99,9 +97,8 @@ export class Run {
 
   private agent(task: AgentTask): Promise<AgentOutcome> {
     if (this.isOver) return this.refuseTheDeaf()
-    const full = this.chain().find(({ made, parts }) => made >= parts.maxTotalAgents)
-    if (full !== undefined) return refusal(full.refuse())
-    for (const run of this.chain()) run.made++
+    const refused = this.cap.take()
+    if (refused !== undefined) return refusal(refused)
     const outcome = this.child(task)
     this.hold(outcome)
     return outcome
@@ -121,18 +118,6 @@ export class Run {
     } finally {
       slots.release()
     }
-  }
-
-  /** This run, and those that it is inside of. */
-  private chain(): readonly Run[] {
-    const { outer } = this.parts
-    return outer === undefined ? [this] : [this, ...outer.chain()]
-  }
-
-  private refuse(): Error {
-    const cap = agentCap(this.parts.maxTotalAgents)
-    if (++this.refused >= MAX_REFUSALS) this.cancel(cancelled(this.refused, cap))
-    return cap
   }
 
   /** A program that catches every refusal would go on for ever, and let nothing else run: at some point its call settles no more. */
