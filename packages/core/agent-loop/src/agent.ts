@@ -10,7 +10,7 @@ import { Driver } from './driver.ts'
 import { checkBound } from './giving-up.ts'
 import { Inbox } from './inbox.ts'
 import { RequestBuilder } from './request.ts'
-import { runTurn, type TurnHost } from './turn.ts'
+import { runTurn, type TurnParts } from './turn.ts'
 import type { Agent, AgentOptions, AgentStatus, CancelOptions, DisposeOptions } from './types.ts'
 
 const DISPOSED: CancelCause = Object.freeze({ kind: 'disposed' })
@@ -54,12 +54,12 @@ export class LoopAgent implements Agent {
     this.abandonAfterMs = parts.config.abandonAfterMs
     this.inbox = new Inbox(session)
     this.gone = new Promise((resolve) => (this.leave = resolve))
-    const host = this.turnHost(parts)
+    const turnParts = this.turnParts(parts)
     session.lost?.addEventListener('abort', () => this.cancel(LOST, { keepInbox: true }), { once: true })
     this.driver = new Driver({
       id,
       inbox: this.inbox,
-      runTurn: (signal, patience) => runTurn(host, lastTurn(session) + 1, signal, patience),
+      runTurn: (signal, patience) => runTurn(turnParts, lastTurn(session) + 1, signal, patience),
       changed: (status) => this.emit('agent/status', { agent: this, status }),
     })
   }
@@ -135,7 +135,7 @@ export class LoopAgent implements Agent {
     emitContained(this.bus, carrierOf(this), name, [Object.freeze(event)])
   }
 
-  private turnHost({ session, bus, llm, tools, options, config }: AgentParts): TurnHost {
+  private turnParts({ session, bus, llm, tools, options, config }: AgentParts): TurnParts {
     return {
       agent: this,
       bus,

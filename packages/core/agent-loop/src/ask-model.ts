@@ -4,14 +4,14 @@ import type { LlmRuntime } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
 import { barrier } from './barrier.ts'
-import { type GivingUpHost, tellGivenUp, untilOver } from './giving-up.ts'
+import { type GivingUpParts, tellGivenUp, untilOver } from './giving-up.ts'
 import { callModel, type ModelCallOutcome } from './model-call.ts'
 import type { StepPlace } from './step-place.ts'
 import type { RequestBuilder } from './request.ts'
 import type { Agent, RequestErrorDecision } from './types.ts'
 
 /** What asking the model needs of its agent. */
-export interface AskHost extends GivingUpHost {
+export interface AskParts extends GivingUpParts {
   readonly agent: Agent
   readonly bus: Bus
   readonly session: Session
@@ -27,19 +27,19 @@ const NOT_ASKED: ModelCallOutcome = Object.freeze({ kind: 'interrupted', content
  * Each failed attempt is logged before anybody is asked about it.
  * @throws what a listener throws, or an append.
  */
-export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCallOutcome> {
-  const { agent, bus, llm, requests, session, tools } = host
+export async function askModel(parts: AskParts, place: StepPlace): Promise<ModelCallOutcome> {
+  const { agent, bus, llm, requests, session, tools } = parts
   const { turn, step, signal, patience } = place
   for (let attempt = 1; !signal.aborted; attempt++) {
     const request = requests.next(tools.schemas(agent), signal)
     // The model must see nothing that the log may lose.
-    const durable = barrier(host.session, signal)
+    const durable = barrier(parts.session, signal)
     if (durable !== undefined) await durable
     if (signal.aborted) break
     const outcome = await callModel(
       request,
       untilOver(llm.stream(request), patience, (afterMs, late) =>
-        tellGivenUp(host, place, `the model of provider "${request.provider}"`, afterMs, late),
+        tellGivenUp(parts, place, `the model of provider "${request.provider}"`, afterMs, late),
       ),
     )
     if (outcome.kind !== 'failed') return outcome
@@ -53,7 +53,7 @@ export async function askModel(host: AskHost, place: StepPlace): Promise<ModelCa
       parse: wantsRetry,
     })
     const isRetried = await patience.within(deciding, (afterMs) => {
-      tellGivenUp(host, place, 'a listener of agent/request-error', afterMs, deciding)
+      tellGivenUp(parts, place, 'a listener of agent/request-error', afterMs, deciding)
       return false
     })
     if (!isRetried && !signal.aborted) return outcome

@@ -3,12 +3,12 @@ import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, type Session } from '@loopguard
 import type { PreparedCall, ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
 import { parseArguments } from './arguments.ts'
 import { barrier } from './barrier.ts'
-import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
+import { type GivingUpParts, tellGivenUp } from './giving-up.ts'
 import type { StepPlace } from './step-place.ts'
 import type { Agent } from './types.ts'
 
 /** What a batch needs of its surroundings. */
-export interface BatchHost extends GivingUpHost {
+export interface BatchParts extends GivingUpParts {
   readonly agent: Agent
   readonly tools: ToolRuntime
   readonly session: Session
@@ -25,9 +25,9 @@ export interface BatchHost extends GivingUpHost {
  * @returns whether some result concluded the turn.
  * @throws what an append or a barrier throws, once every started body has settled and every call has an answer, as far as the log takes one.
  */
-export async function runBatch(host: BatchHost, place: StepPlace, calls: readonly ToolCallBlock[]): Promise<boolean> {
+export async function runBatch(parts: BatchParts, place: StepPlace, calls: readonly ToolCallBlock[]): Promise<boolean> {
   if (calls.length === 0) return false
-  const batch = new Batch(host, place)
+  const batch = new Batch(parts, place)
   for (const call of calls) await batch.start(call)
   await batch.finished
   if (batch.failed) batch.answerTheRest(calls)
@@ -42,7 +42,7 @@ class Batch {
   failure: unknown
   /** Settles when all calls so far have their results in the log. Never rejects. */
   finished: Promise<void> = Promise.resolve()
-  private readonly host: BatchHost
+  private readonly parts: BatchParts
   private readonly place: StepPlace
   private readonly bodies = new Set<Promise<void>>()
   /** By the block: models give one id to several calls now and then. */
@@ -50,15 +50,15 @@ class Batch {
   private readonly answered = new Set<ToolCallBlock>()
   private readonly contexts: UserMessage[] = []
 
-  constructor(host: BatchHost, place: StepPlace) {
-    this.host = host
+  constructor(parts: BatchParts, place: StepPlace) {
+    this.parts = parts
     this.place = place
   }
 
   /** Settles when the next call may start. Starts nothing after a failure. Never rejects. */
   async start(call: ToolCallBlock): Promise<void> {
     try {
-      const { tools, agent, maxParallel } = this.host
+      const { tools, agent, maxParallel } = this.parts
       const { signal } = this.place
       const input: ToolExecutionInput = {
         callId: call.id,
@@ -96,7 +96,7 @@ class Batch {
 
   /** A body has effects: none before the log is sure to say that it was started. */
   private dispatch(call: ToolCallBlock, prepared: PreparedCall): Promise<void> {
-    const durable = barrier(this.host.session, this.place.signal)
+    const durable = barrier(this.parts.session, this.place.signal)
     if (durable === undefined) return prepared.dispatch()
     return durable.then(
       () => prepared.dispatch(),
@@ -121,7 +121,7 @@ class Batch {
   }
 
   logContexts(): void {
-    const { session, loggedIds } = this.host
+    const { session, loggedIds } = this.parts
     for (const context of this.contexts) {
       if (loggedIds.has(context.id)) continue
       this.attempt(() => {
@@ -148,13 +148,13 @@ class Batch {
 
   private giveUp({ id, name }: ToolCallBlock, prepared: PreparedCall, afterMs: number): void {
     const late = prepared.abandon()
-    if (late !== undefined) tellGivenUp(this.host, this.place, `the tool "${name}" (call "${id}")`, afterMs, late)
+    if (late !== undefined) tellGivenUp(this.parts, this.place, `the tool "${name}" (call "${id}")`, afterMs, late)
   }
 
   private logCall(call: ToolCallBlock): void {
     const { turn, step } = this.place
     const { id, name, arguments: raw } = call
-    this.host.session.append('tool/call', { turn, step, callId: id, name, arguments: raw })
+    this.parts.session.append('tool/call', { turn, step, callId: id, name, arguments: raw })
     this.logged.add(call)
   }
 
@@ -172,7 +172,7 @@ class Batch {
   ): void {
     const { turn, step } = this.place
     const message = createToolResultMessage({ callId: call.id, content, isError })
-    this.host.session.append('tool/result', { turn, step, message, ...(error !== undefined && { error }) })
+    this.parts.session.append('tool/result', { turn, step, message, ...(error !== undefined && { error }) })
     this.answered.add(call)
   }
 

@@ -6,7 +6,7 @@ import { Patience } from './patience.ts'
 import type { AgentStatus } from './types.ts'
 
 /** What a driver needs of its agent. None of it may throw or reject. */
-export interface DriverHost {
+export interface DriverParts {
   readonly id: string
   readonly inbox: Inbox
   /** Runs one turn. `stop` says that the next one must wait for a message that is sent from then on. */
@@ -20,7 +20,7 @@ export interface DriverHost {
  * activity was cancelled.
  */
 export class Driver {
-  private readonly host: DriverHost
+  private readonly parts: DriverParts
   private controller = new AbortController()
   private patience = new Patience()
   private abortCause: CancelCause | undefined
@@ -29,8 +29,8 @@ export class Driver {
   private activity: Promise<void> | undefined
   private readonly news: AgentStatus[] = []
 
-  constructor(host: DriverHost) {
-    this.host = host
+  constructor(parts: DriverParts) {
+    this.parts = parts
   }
 
   get status(): AgentStatus {
@@ -66,7 +66,7 @@ export class Driver {
     this.patience.limit(abandonAfterMs)
     if (this.controller.signal.aborted) return
     this.abortCause = cause
-    this.controller.abort(new HarnessError(`agent "${this.host.id}" was cancelled (${cause.kind})`, 'CANCELLED', { cause }))
+    this.controller.abort(new HarnessError(`agent "${this.parts.id}" was cancelled (${cause.kind})`, 'CANCELLED', { cause }))
   }
 
   async whenIdle(): Promise<void> {
@@ -74,14 +74,14 @@ export class Driver {
   }
 
   private async run(): Promise<void> {
-    const { inbox } = this.host
+    const { inbox } = this.parts
     // What the sender does in the same breath (more messages, a cancel) belongs before the first turn.
     await Promise.resolve()
     for (;;) {
       const { patience, controller } = this
       const { signal } = controller
       let stopped = false
-      if (!signal.aborted && inbox.hasPending) stopped = (await this.host.runTurn(signal, patience)) === 'stop'
+      if (!signal.aborted && inbox.hasPending) stopped = (await this.parts.runTurn(signal, patience)) === 'stop'
       else if (!signal.aborted) this.due = false
       patience.end()
       if (!this.due && (stopped || signal.aborted || inbox.nextTurn.length === 0)) break
@@ -102,7 +102,7 @@ export class Driver {
 
   private announce(status: AgentStatus): void {
     if (this.news.push(status) > 1) return
-    for (const each of this.news) this.host.changed(each)
+    for (const each of this.news) this.parts.changed(each)
     this.news.length = 0
   }
 }

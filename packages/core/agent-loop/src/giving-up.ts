@@ -4,19 +4,19 @@ import type { Patience } from './patience.ts'
 import type { StepPlace } from './step-place.ts'
 
 /** Who is told what was given up on. */
-export interface GivingUpHost {
+export interface GivingUpParts {
   report(turn: number, step: number, error: unknown): void
 }
 
 /**
  * Reports that `what` was given up on. If it answers after all (`late` settles), that is reported, too: the answer is dropped.
  */
-export function tellGivenUp(host: GivingUpHost, { turn, step }: StepPlace, what: string, afterMs: number, late: Promise<unknown>): void {
+export function tellGivenUp(parts: GivingUpParts, { turn, step }: StepPlace, what: string, afterMs: number, late: Promise<unknown>): void {
   const since = performance.now()
-  host.report(turn, step, new HarnessError(`gave up on ${what} ${afterMs} ms after the cancel: it may still be working`, 'GAVE_UP'))
+  parts.report(turn, step, new HarnessError(`gave up on ${what} ${afterMs} ms after the cancel: it may still be working`, 'GAVE_UP'))
   const told = (): void => {
     const ms = afterMs + Math.round(performance.now() - since)
-    host.report(
+    parts.report(
       turn,
       step,
       new HarnessError(`${what}, given up on, ended ${ms} ms after the cancel: its answer was dropped`, 'LATE_ANSWER'),

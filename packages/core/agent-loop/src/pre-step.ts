@@ -4,7 +4,7 @@ import type { MessageId, UserMessage } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, waterfall } from '@loopguard/tools'
 import { closeAfter, quietly } from './close-after.ts'
-import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
+import { type GivingUpParts, tellGivenUp } from './giving-up.ts'
 import type { Inbox } from './inbox.ts'
 import { userMessageOf } from './message.ts'
 import type { StepPlace } from './step-place.ts'
@@ -14,7 +14,7 @@ const REJECT: PreStepDecision = Object.freeze({ kind: 'reject' })
 const REJECT_AND_KEEP: PreStepDecision = Object.freeze({ kind: 'reject', keep: true })
 
 /** What the door of a step needs of its agent. */
-export interface PreStepHost extends GivingUpHost {
+export interface PreStepParts extends GivingUpParts {
   readonly agent: Agent
   readonly bus: Bus
   readonly session: Session
@@ -31,14 +31,14 @@ export interface PreStepHost extends GivingUpHost {
  * @throws what a listener throws; the claim is gone then, as after a rejection.
  */
 export async function preStep(
-  host: PreStepHost,
+  parts: PreStepParts,
   place: StepPlace,
   owesResults: boolean,
 ): Promise<readonly UserMessage[] | 'rejected' | 'aborted' | 'nothing'> {
-  const { agent, bus, inbox } = host
+  const { agent, bus, inbox } = parts
   const { turn, step, signal, patience } = place
   if (signal.aborted) return 'aborted'
-  const messages = Object.freeze(host.claim(step === 1))
+  const messages = Object.freeze(parts.claim(step === 1))
   let entering: readonly UserMessage[] | undefined
   let decision: PreStepDecision
   try {
@@ -49,7 +49,7 @@ export async function preStep(
       parse: decisionOf,
     })
     decision = await patience.within(deciding, (afterMs) => {
-      tellGivenUp(host, place, 'a listener of agent/pre-step', afterMs, deciding)
+      tellGivenUp(parts, place, 'a listener of agent/pre-step', afterMs, deciding)
       return REJECT
     })
     if (decision.kind === 'enter') entering = decision.messages
@@ -70,7 +70,7 @@ export async function preStep(
 }
 
 /** Opens the step. From here on the claim belongs to it. @throws what the append throws; then the claim waits again. */
-export function openStep({ session, inbox }: PreStepHost, { turn, step }: StepPlace): void {
+export function openStep({ session, inbox }: PreStepParts, { turn, step }: StepPlace): void {
   inbox.enterClaim()
   try {
     session.append('step/start', { turn, step })
@@ -81,7 +81,7 @@ export function openStep({ session, inbox }: PreStepHost, { turn, step }: StepPl
 }
 
 /** Logs what enters, then the claim that let it in. */
-export function admit({ session, inbox, loggedIds }: PreStepHost, messages: readonly UserMessage[]): void {
+export function admit({ session, inbox, loggedIds }: PreStepParts, messages: readonly UserMessage[]): void {
   closeAfter(
     () => {
       for (const message of messages) {

@@ -1,14 +1,14 @@
 import { hopIfDue } from '@loopguard/kit'
 import { createAssistantMessage, type LlmFailure, type ToolCallBlock } from '@loopguard/llm'
-import { type AskHost, askModel } from './ask-model.ts'
-import { type BatchHost, runBatch } from './batch.ts'
+import { type AskParts, askModel } from './ask-model.ts'
+import { type BatchParts, runBatch } from './batch.ts'
 import { closeAfterAsync } from './close-after.ts'
 import type { ModelCallOutcome } from './model-call.ts'
 import type { StepPlace } from './step-place.ts'
-import { admit, openStep, preStep, type PreStepHost } from './pre-step.ts'
+import { admit, openStep, preStep, type PreStepParts } from './pre-step.ts'
 
 /** What a step needs of its agent. */
-export type StepHost = PreStepHost & AskHost & BatchHost
+export type StepParts = PreStepParts & AskParts & BatchParts
 
 export type StepOutcome =
   | { readonly kind: 'rejected' }
@@ -28,23 +28,23 @@ export type StepOutcome =
  * One step: pre-step, one model call, and the batch of tool calls that it asked for.
  * @throws what a listener of `agent/pre-step` or `agent/request-error` throws, or an append; the claim and the step are closed then too.
  */
-export async function runStep(host: StepHost, place: StepPlace, owesResults: boolean): Promise<StepOutcome> {
+export async function runStep(parts: StepParts, place: StepPlace, owesResults: boolean): Promise<StepOutcome> {
   const hop = hopIfDue()
   if (hop !== undefined) await hop
-  const entering = await preStep(host, place, owesResults)
+  const entering = await preStep(parts, place, owesResults)
   if (typeof entering === 'string') return { kind: entering }
-  openStep(host, place)
+  openStep(parts, place)
   return closeAfterAsync(
     async () => {
-      admit(host, entering)
-      return converse(host, place)
+      admit(parts, entering)
+      return converse(parts, place)
     },
-    () => endStep(host, place),
+    () => endStep(parts, place),
   )
 }
 
 /** Once more when it is refused: a step that stays open would have every later turn refused, too. */
-function endStep({ session }: StepHost, { turn, step }: StepPlace): void {
+function endStep({ session }: StepParts, { turn, step }: StepPlace): void {
   const end = (): unknown => session.append('step/end', { turn, step })
   try {
     end()
@@ -54,18 +54,18 @@ function endStep({ session }: StepHost, { turn, step }: StepPlace): void {
   }
 }
 
-async function converse(host: StepHost, place: StepPlace): Promise<StepOutcome> {
-  const outcome = await askModel(host, place)
+async function converse(parts: StepParts, place: StepPlace): Promise<StepOutcome> {
+  const outcome = await askModel(parts, place)
   if (outcome.kind === 'failed') return outcome
-  logAnswer(host, place, outcome)
+  logAnswer(parts, place, outcome)
   if (outcome.kind === 'interrupted') return { kind: 'aborted' }
   const calls = outcome.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
-  const concluded = await runBatch(host, place, calls)
+  const concluded = await runBatch(parts, place, calls)
   return place.signal.aborted ? { kind: 'aborted' } : { kind: 'done', wantsToEnd: calls.length === 0 || concluded, cut: outcome.cut }
 }
 
 /** Nothing is logged of an answer that was interrupted before its first word. */
-function logAnswer({ agent, session }: StepHost, { turn, step }: StepPlace, outcome: Exclude<ModelCallOutcome, { kind: 'failed' }>): void {
+function logAnswer({ agent, session }: StepParts, { turn, step }: StepPlace, outcome: Exclude<ModelCallOutcome, { kind: 'failed' }>): void {
   const { content, usage } = outcome
   const interrupted = outcome.kind === 'interrupted'
   if (interrupted && content.length === 0) return

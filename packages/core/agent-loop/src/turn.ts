@@ -3,13 +3,13 @@ import { failureOf, type LlmFailure } from '@loopguard/llm'
 import type { TurnEndReason } from '@loopguard/session'
 import { carrierOf, layersOf } from '@loopguard/tools'
 import { barrier } from './barrier.ts'
-import { type GivingUpHost, tellGivenUp } from './giving-up.ts'
+import { type GivingUpParts, tellGivenUp } from './giving-up.ts'
 import type { Patience } from './patience.ts'
 import type { StepPlace } from './step-place.ts'
-import { runStep, type StepHost } from './step.ts'
+import { runStep, type StepParts } from './step.ts'
 
 /** What a turn needs of its agent. */
-export interface TurnHost extends StepHost, GivingUpHost {
+export interface TurnParts extends StepParts, GivingUpParts {
   /** The cause to log when `signal` has aborted. */
   abortReason(): TurnEndReason
   /** Told of what ended the turn with `error`, before `turn/end`, and of what the log refused. */
@@ -27,12 +27,12 @@ const COMPLETED: TurnEndReason = Object.freeze({ kind: 'completed' })
  * One turn: steps until one ends it. Never rejects: a failure ends the turn with `error`, if the log takes it.
  * `stop` says that the driver must not start the next turn by itself.
  */
-export async function runTurn(host: TurnHost, turn: number, signal: AbortSignal, patience: Patience): Promise<Next> {
-  return new Turn(host, turn, signal, patience).run()
+export async function runTurn(parts: TurnParts, turn: number, signal: AbortSignal, patience: Patience): Promise<Next> {
+  return new Turn(parts, turn, signal, patience).run()
 }
 
 class Turn {
-  private readonly host: TurnHost
+  private readonly parts: TurnParts
   private readonly turn: number
   private readonly signal: AbortSignal
   private readonly patience: Patience
@@ -42,8 +42,8 @@ class Turn {
   private cut = false
   private reported: { readonly error: unknown } | undefined
 
-  constructor(host: TurnHost, turn: number, signal: AbortSignal, patience: Patience) {
-    this.host = host
+  constructor(parts: TurnParts, turn: number, signal: AbortSignal, patience: Patience) {
+    this.parts = parts
     this.turn = turn
     this.signal = signal
     this.patience = patience
@@ -51,7 +51,7 @@ class Turn {
 
   async run(): Promise<Next> {
     try {
-      this.host.session.append('turn/start', { turn: this.turn })
+      this.parts.session.append('turn/start', { turn: this.turn })
       this.opened = true
       const ended = this.end(await this.steps())
       return ended instanceof Promise ? await ended : ended
@@ -61,13 +61,13 @@ class Turn {
   }
 
   private async steps(): Promise<TurnEndReason> {
-    const { host, signal } = this
+    const { parts, signal } = this
     let owesResults = false
     let asked = false
     for (;;) {
-      const outcome = await runStep(host, this.next(), owesResults)
+      const outcome = await runStep(parts, this.next(), owesResults)
       if (outcome.kind === 'rejected') return this.blocked()
-      if (outcome.kind === 'aborted') return host.abortReason()
+      if (outcome.kind === 'aborted') return parts.abortReason()
       if (outcome.kind === 'failed') return this.errorReason(outcome.failure, outcome.failure)
       if (outcome.kind === 'nothing') {
         this.step--
@@ -78,11 +78,11 @@ class Turn {
         owesResults = !outcome.wantsToEnd
         asked = false
       }
-      if (owesResults || host.inbox.nextStep.length > 0) continue
-      if (!asked) await askStopping(host, this.place())
+      if (owesResults || parts.inbox.nextStep.length > 0) continue
+      if (!asked) await askStopping(parts, this.place())
       asked = true
-      if (signal.aborted) return host.abortReason()
-      if (host.inbox.nextStep.length === 0) return this.cut ? { kind: 'max-tokens' } : COMPLETED
+      if (signal.aborted) return parts.abortReason()
+      if (parts.inbox.nextStep.length === 0) return this.cut ? { kind: 'max-tokens' } : COMPLETED
     }
   }
 
@@ -98,12 +98,12 @@ class Turn {
 
   /** Between two barriers: a turn does not end as completed on what may be lost, and its end is durable before the agent is idle. */
   private end(reason: TurnEndReason): Promise<Next> | Next {
-    const before = this.opened ? barrier(this.host.session, this.signal) : undefined
+    const before = this.opened ? barrier(this.parts.session, this.signal) : undefined
     return before === undefined ? this.close(reason) : before.then(() => this.close(reason))
   }
 
   private close(reason: TurnEndReason): Promise<Next> | Next {
-    const { session } = this.host
+    const { session } = this.parts
     if (this.opened) session.append('turn/end', { turn: this.turn, reason })
     const next = reason.kind === 'error' || reason.kind === 'blocked' ? 'stop' : 'go'
     const after = this.opened ? barrier(session, this.signal) : undefined
@@ -111,10 +111,10 @@ class Turn {
   }
 
   private fail(thrown: unknown): Promise<Next> | Next {
-    const { host, signal } = this
+    const { parts, signal } = this
     try {
       // What throws under an aborted signal was cancelled.
-      const ended = this.end(signal.aborted ? host.abortReason() : this.errorReason(thrown, failureOf(thrown, 'LOOP_FAILED')))
+      const ended = this.end(signal.aborted ? parts.abortReason() : this.errorReason(thrown, failureOf(thrown, 'LOOP_FAILED')))
       return ended instanceof Promise ? ended.catch((refused: unknown) => this.unwritten(refused)) : ended
     } catch (refused) {
       return this.unwritten(refused)
@@ -128,26 +128,26 @@ class Turn {
   }
 
   private blocked(): TurnEndReason {
-    this.host.stopping()
+    this.parts.stopping()
     return { kind: 'blocked' }
   }
 
   private errorReason(thrown: unknown, error: LlmFailure): TurnEndReason {
     // First, so that a message sent on hearing of the error wakes the driver.
-    this.host.stopping()
+    this.parts.stopping()
     this.report(thrown)
     return { kind: 'error', error }
   }
 
   private report(error: unknown): void {
     this.reported = { error }
-    this.host.report(this.turn, this.step, error)
+    this.parts.report(this.turn, this.step, error)
   }
 }
 
 /** Every listener runs, in order, also after one that threw. @throws what the first of them threw */
-async function askStopping(host: TurnHost, place: StepPlace): Promise<void> {
-  const { agent, bus } = host
+async function askStopping(parts: TurnParts, place: StepPlace): Promise<void> {
+  const { agent, bus } = parts
   const { turn, signal, patience } = place
   const event = Object.freeze({ agent, turn, signal })
   const { listeners } = layersOf(bus, carrierOf(agent), 'agent/turn-stopping', [event])
@@ -155,7 +155,7 @@ async function askStopping(host: TurnHost, place: StepPlace): Promise<void> {
   for (const listener of listeners) {
     try {
       const heard = Promise.resolve(listener(event))
-      const gaveUp = (afterMs: number): void => tellGivenUp(host, place, 'a listener of agent/turn-stopping', afterMs, heard)
+      const gaveUp = (afterMs: number): void => tellGivenUp(parts, place, 'a listener of agent/turn-stopping', afterMs, heard)
       await patience.within(heard, gaveUp)
       if (patience.isOver) return
     } catch (thrown) {

@@ -1,15 +1,19 @@
 import { messageOf, show } from '@loopguard/kit'
 import { follow, type Follower, unfollow } from '@loopguard/timeout'
-import type { Host } from './host.ts'
+import type { Pipeline } from './pipeline.ts'
 import { abortedBeforeDispatch, denied } from './results.ts'
 import type { ApprovalRequest, ApprovalService, ToolExecution, ToolExecutionFailure } from './types.ts'
 
 /** Asks the service `approval`. `undefined` is a grant. A caller who aborts meanwhile does not wait for the answer. */
-export async function askApproval(host: Host, exec: ToolExecution, reason: string | undefined): Promise<ToolExecutionFailure | undefined> {
+export async function askApproval(
+  pipeline: Pipeline,
+  exec: ToolExecution,
+  reason: string | undefined,
+): Promise<ToolExecutionFailure | undefined> {
   const { agent, name, callId, signal } = exec
   if (signal.aborted) return abortedBeforeDispatch()
   if (agent === undefined) return denied(`tool "${name}" needs approval, and a call without an agent has nobody to ask`)
-  const service = host.ctx.get('approval') as ApprovalService | null | undefined
+  const service = pipeline.ctx.get('approval') as ApprovalService | null | undefined
   if (service === undefined || service === null) return denied(`tool "${name}" needs approval, and there is no approval service`)
 
   const request = Object.freeze({ agent, toolName: name, callId, reason, signal })

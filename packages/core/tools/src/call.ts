@@ -5,7 +5,7 @@ import { isRecord } from './content.ts'
 import { dispatchOnce } from './dispatch.ts'
 import { closeSignal, Execution, restoreSignal, setOpen } from './execution.ts'
 import { judge } from './gate.ts'
-import type { Host, LiveCall } from './host.ts'
+import type { Pipeline, LiveCall } from './pipeline.ts'
 import { argumentsOf, assertCall } from './input.ts'
 import { type Layers, layersOf, onion } from './onion.ts'
 import { review } from './review.ts'
@@ -17,7 +17,7 @@ import type { ToolExecutionInput, ToolExecutionResult } from './types.ts'
 /** One call on its way through the pipeline: prepare, dispatch, finish, in that order. None of them rejects. */
 export class Call implements LiveCall {
   readonly exec: Execution
-  private readonly host: Host
+  private readonly pipeline: Pipeline
   private readonly caller: AbortSignal
   private readonly carrier: object
   private readonly attempts = new Attempts()
@@ -35,16 +35,16 @@ export class Call implements LiveCall {
   private finishing: Promise<ToolExecutionResult> | undefined
 
   /** @throws HarnessError `BAD_CALL` for what is no call at all: that is a fault of the caller's code, not of the call. */
-  constructor(host: Host, input: ToolExecutionInput) {
+  constructor(pipeline: Pipeline, input: ToolExecutionInput) {
     assertCall(input)
     const { args, notJson } = argumentsOf(input.arguments)
-    this.host = host
+    this.pipeline = pipeline
     this.exec = new Execution(input, args)
     this.caller = this.exec.signal
     this.carrier = carrierOf(this.exec.agent)
     this.notJson = notJson
-    this.enclosing = sinkOf(host, this.exec.parent)
-    host.live.add(this)
+    this.enclosing = sinkOf(pipeline, this.exec.parent)
+    pipeline.live.add(this)
   }
 
   /** Where a call that names this one as its parent leaves its contexts and its conclusion. */
@@ -61,7 +61,7 @@ export class Call implements LiveCall {
     } else if (this.notJson !== undefined) {
       this.outcome = invalidArguments(this.notJson)
     } else {
-      const judged = judge(this.host, this.exec)
+      const judged = judge(this.pipeline, this.exec, this.carrier)
       if (judged instanceof Promise) {
         return judged.then((failure) => {
           this.outcome = failure
@@ -82,7 +82,7 @@ export class Call implements LiveCall {
   abandon(): Promise<ToolExecutionResult> | undefined {
     const { late } = this
     if (late === undefined || this.outcome !== undefined) return undefined
-    for (const call of this.host.live) if (call.exec.parent === this.exec.token) void call.abandon()
+    for (const call of this.pipeline.live) if (call.exec.parent === this.exec.token) void call.abandon()
     this.attempts.close()
     closeSignal(this.exec)
     this.outcome = this.attempts.settle(givenUp(), false)
@@ -107,12 +107,12 @@ export class Call implements LiveCall {
   }
 
   private async executeStage(): Promise<ToolExecutionResult> {
-    const { host, exec, caller, attempts } = this
+    const { pipeline, exec, caller, attempts } = this
     const args = [exec] as const
     let result: ToolExecutionResult
     try {
-      const layers = layersOf(host.bus, this.carrier, 'tools/execute', args)
-      if (layers.listeners.length === 0) return await attempts.run((sink) => dispatchOnce(host, exec, caller, sink))
+      const layers = layersOf(pipeline.bus, this.carrier, 'tools/execute', args)
+      if (layers.listeners.length === 0) return await attempts.run((sink) => dispatchOnce(pipeline, exec, caller, sink))
       setOpen(exec, true)
       result = await this.around(args, layers)
       if (!result.isError && caller.aborted) result = attempts.aborted(result)
@@ -121,15 +121,15 @@ export class Call implements LiveCall {
     } finally {
       setOpen(exec, false)
     }
-    return attempts.settle(result, host.registry.find(exec.name, exec.agent)?.concludesTurn === true)
+    return attempts.settle(result, pipeline.registry.find(exec.name, exec.agent)?.concludesTurn === true)
   }
 
   private around(args: readonly [Execution], layers: Layers): Promise<ToolExecutionResult> {
-    const { host, exec, caller, attempts } = this
+    const { pipeline, exec, caller, attempts } = this
     return onion<unknown, ToolExecutionResult>({
       event: 'tools/execute',
       args,
-      center: () => attempts.run((sink) => dispatchOnce(host, exec, caller, sink)),
+      center: () => attempts.run((sink) => dispatchOnce(pipeline, exec, caller, sink)),
       // What a wrapper puts in the signal's place and leaves there is not seen outside of it.
       enter() {
         const { signal } = exec
@@ -141,14 +141,14 @@ export class Call implements LiveCall {
   }
 
   private async runFinish(): Promise<ToolExecutionResult> {
-    const { host, exec, carrier } = this
+    const { pipeline, exec, carrier } = this
     if (this.dispatching !== undefined && this.outcome === undefined) await this.dispatching
     const outcome = this.outcome ?? abortedBeforeDispatch()
-    const reviewed = this.unreviewed ? outcome : review(host, exec, outcome)
+    const reviewed = this.unreviewed ? outcome : review(pipeline, exec, carrier, outcome)
     const result = this.withOwn(reviewed instanceof Promise ? await reviewed : reviewed)
-    host.live.delete(this)
+    pipeline.live.delete(this)
     this.enclosing?.take(result)
-    emitContained(host.bus, carrier, 'tools/result', [exec, result])
+    emitContained(pipeline.bus, carrier, 'tools/result', [exec, result])
     return result
   }
 
@@ -162,9 +162,9 @@ export class Call implements LiveCall {
 }
 
 /** Of the live call with that token; an unknown token, or that of a call that has finished, encloses nothing. */
-function sinkOf(host: Host, token: symbol | undefined): Sink | undefined {
+function sinkOf(pipeline: Pipeline, token: symbol | undefined): Sink | undefined {
   if (token === undefined) return undefined
-  for (const call of host.live) if (call.exec.token === token) return call.sink
+  for (const call of pipeline.live) if (call.exec.token === token) return call.sink
   return undefined
 }
 

@@ -2,7 +2,7 @@ import { messageOf, show } from '@loopguard/kit'
 import type { ContentBlock } from '@loopguard/llm'
 import { contentOf } from './content.ts'
 import type { RegisteredTool } from './definition.ts'
-import type { Host } from './host.ts'
+import type { Pipeline } from './pipeline.ts'
 import {
   aborted,
   abortedBeforeDispatch,
@@ -22,8 +22,8 @@ import type { ToolExecution, ToolExecutionResult, ToolRunContext } from './types
  * One dispatch, at the centre of `tools/execute`: finds the tool, checks the arguments, runs the body. What the body defers and
  * concludes gathers in `sink`, and stands on the result. Never rejects.
  */
-export async function dispatchOnce(host: Host, exec: ToolExecution, caller: AbortSignal, sink: Sink): Promise<ToolExecutionResult> {
-  const tool = host.registry.find(exec.name, exec.agent)
+export async function dispatchOnce(pipeline: Pipeline, exec: ToolExecution, caller: AbortSignal, sink: Sink): Promise<ToolExecutionResult> {
+  const tool = pipeline.registry.find(exec.name, exec.agent)
   const result = refusal(tool, exec, caller) ?? (await bodyResult(tool as RegisteredTool, exec, caller, sink))
   sink.open = false
   if (!result.isError && tool?.concludesTurn === true) sink.concluded = true

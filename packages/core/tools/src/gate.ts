@@ -1,23 +1,26 @@
 import { codeOf, messageOf, show, strayKey } from '@loopguard/kit'
 import { askApproval } from './approval.ts'
-import type { Host } from './host.ts'
+import type { Pipeline } from './pipeline.ts'
 import { layersOf, onion } from './onion.ts'
 import { abortedBeforeDispatch, denied, thrownFailure } from './results.ts'
-import { carrierOf } from './scope.ts'
 import type { PreToolDecision, ToolExecution, ToolExecutionFailure } from './types.ts'
 
 const ALLOW: PreToolDecision = Object.freeze({ kind: 'allow' })
 
 /**
- * Whether a call may run: `tools/pre-execute`, approval when that asks for it, then the guards. `undefined` lets it run; everything
+ * Whether a call may run: `tools/pre-execute`, approval when that asks for it, then the vetoes of `ctx.tools.guard`. `undefined` lets it run; everything
  * else is the failure that it ends with. Never rejects.
  */
-export function judge(host: Host, exec: ToolExecution): Promise<ToolExecutionFailure | undefined> | ToolExecutionFailure | undefined {
+export function judge(
+  pipeline: Pipeline,
+  exec: ToolExecution,
+  carrier: object,
+): Promise<ToolExecutionFailure | undefined> | ToolExecutionFailure | undefined {
   try {
     const args = [exec]
-    const layers = layersOf(host.bus, carrierOf(exec.agent), EVENT, args)
-    if (layers.listeners.length === 0) return exec.signal.aborted ? abortedBeforeDispatch() : askGuards(host, exec)
-    return afterListeners(host, exec, onion({ event: EVENT, args, center: () => ALLOW, parse: decisionOf, ...layers }))
+    const layers = layersOf(pipeline.bus, carrier, EVENT, args)
+    if (layers.listeners.length === 0) return exec.signal.aborted ? abortedBeforeDispatch() : askVetoes(pipeline, exec)
+    return afterListeners(pipeline, exec, onion({ event: EVENT, args, center: () => ALLOW, parse: decisionOf, ...layers }))
   } catch (thrown) {
     return thrownFailure(thrown, exec.signal)
   }
@@ -25,9 +28,13 @@ export function judge(host: Host, exec: ToolExecution): Promise<ToolExecutionFai
 
 const EVENT = 'tools/pre-execute'
 
-async function afterListeners(host: Host, exec: ToolExecution, deciding: Promise<Decision>): Promise<ToolExecutionFailure | undefined> {
+async function afterListeners(
+  pipeline: Pipeline,
+  exec: ToolExecution,
+  deciding: Promise<Decision>,
+): Promise<ToolExecutionFailure | undefined> {
   try {
-    return (await obey(host, exec, await deciding)) ?? (exec.signal.aborted ? abortedBeforeDispatch() : askGuards(host, exec))
+    return (await obey(pipeline, exec, await deciding)) ?? (exec.signal.aborted ? abortedBeforeDispatch() : askVetoes(pipeline, exec))
   } catch (thrown) {
     return codeOf(thrown) === 'BAD_ANSWER' ? denied(messageOf(thrown)) : thrownFailure(thrown, exec.signal)
   }
@@ -35,12 +42,12 @@ async function afterListeners(host: Host, exec: ToolExecution, deciding: Promise
 
 /** Fails closed: what is not exactly an allow, or an ask that was granted, denies. */
 function obey(
-  host: Host,
+  pipeline: Pipeline,
   exec: ToolExecution,
   { kind, reason }: Decision,
 ): Promise<ToolExecutionFailure | undefined> | ToolExecutionFailure | undefined {
   if (kind === 'allow') return undefined
-  if (kind === 'ask') return askApproval(host, exec, typeof reason === 'string' ? reason : undefined)
+  if (kind === 'ask') return askApproval(pipeline, exec, typeof reason === 'string' ? reason : undefined)
   return denied(kind === 'deny' && isReason(reason) ? reason : `${EVENT}: a listener denied the call without a reason`)
 }
 
@@ -61,11 +68,11 @@ function decisionOf(answer: unknown): Decision {
 }
 
 /** In order; the first that does not let the call pass denies it, and nothing later is asked. */
-function askGuards(host: Host, exec: ToolExecution): ToolExecutionFailure | undefined {
-  for (const { guard, plugin } of host.registry.guardsFor(exec.agent)) {
+function askVetoes(pipeline: Pipeline, exec: ToolExecution): ToolExecutionFailure | undefined {
+  for (const { veto, plugin } of pipeline.registry.vetoesFor(exec.agent)) {
     let answer: unknown
     try {
-      answer = guard(exec)
+      answer = veto(exec)
     } catch (thrown) {
       return denied(`a guard of plugin "${plugin}" failed: ${messageOf(thrown)}`)
     }

@@ -5,23 +5,23 @@ import { lets, restriction } from './restriction.ts'
 import { agentOf } from './scope.ts'
 import type { ToolAgent, ToolDefinition, ToolGuard, ToolNameFilter, ToolSchema } from './types.ts'
 
-/** A guard, and the plugin that it came from. */
-export interface OwnedGuard {
-  readonly guard: ToolGuard
+/** What `ctx.tools.guard` adds, and the plugin that it came from. */
+export interface OwnedVeto {
+  readonly veto: ToolGuard
   readonly plugin: string
 }
 
 /** What is registered for all, or for one agent. The lists are replaced, never changed: who reads one may keep it. */
 interface Scope {
   readonly tools: Map<string, RegisteredTool>
-  guards: readonly OwnedGuard[]
+  vetoes: readonly OwnedVeto[]
   restrictions: readonly ToolNameFilter[]
   schemas: { readonly list: readonly ToolSchema[]; readonly of: number } | undefined
 }
 
-const makeScope = (): Scope => ({ tools: new Map(), guards: [], restrictions: [], schemas: undefined })
+const makeScope = (): Scope => ({ tools: new Map(), vetoes: [], restrictions: [], schemas: undefined })
 
-/** Holds the tools and guards of all, and those of each agent. */
+/** Holds the tools and vetoes of all, and those of each agent. */
 export class Registry {
   private readonly shared = makeScope()
   private readonly own = new WeakMap<ToolAgent, Scope>()
@@ -55,11 +55,11 @@ export class Registry {
   guard(ctx: Context, guard: ToolGuard): () => void {
     if (typeof guard !== 'function') throw new HarnessError(`tools: a guard must be a function, got ${show(guard)}`, 'BAD_GUARD')
     const scope = this.scopeFor(agentOf(ctx))
-    const entry: OwnedGuard = { guard, plugin: ctx.fiber.name }
+    const entry: OwnedVeto = { veto: guard, plugin: ctx.fiber.name }
     return ctx.effect(() => {
-      scope.guards = [...scope.guards, entry]
+      scope.vetoes = [...scope.vetoes, entry]
       return () => {
-        scope.guards = scope.guards.filter((other) => other !== entry)
+        scope.vetoes = scope.vetoes.filter((other) => other !== entry)
       }
     }, 'ctx.tools.guard()') as () => void
   }
@@ -85,11 +85,11 @@ export class Registry {
     return tool === undefined || this.isVisible(name, own) ? tool : undefined
   }
 
-  /** Shared guards first. */
-  guardsFor(agent: ToolAgent | undefined): readonly OwnedGuard[] {
+  /** Shared vetoes first. */
+  vetoesFor(agent: ToolAgent | undefined): readonly OwnedVeto[] {
     const own = this.ownOf(agent)
-    if (own === undefined || own.guards.length === 0) return this.shared.guards
-    return [...this.shared.guards, ...own.guards]
+    if (own === undefined || own.vetoes.length === 0) return this.shared.vetoes
+    return [...this.shared.vetoes, ...own.vetoes]
   }
 
   /**

@@ -1,10 +1,9 @@
 import { HarnessError, messageOf, show, strayKey } from '@loopguard/kit'
 import type { ContentBlock, UserMessage } from '@loopguard/llm'
 import { contentOf, contextsOf, isRecord } from './content.ts'
-import type { Host } from './host.ts'
+import type { Pipeline } from './pipeline.ts'
 import { layersOf, onion } from './onion.ts'
 import { blocked, thrownFailure, withContent, withExtras } from './results.ts'
-import { carrierOf } from './scope.ts'
 import { mergeContexts, NO_CONTEXTS } from './sink.ts'
 import type { PostToolDecision, ToolExecution, ToolExecutionResult } from './types.ts'
 
@@ -15,10 +14,15 @@ const ACCEPT: PostToolDecision = Object.freeze({ kind: 'accept' })
  * `tools/post-execute` and what it decides. A listener that fails, fails the call, and as with a block nothing of the outcome that
  * it should have judged gets through: neither content nor contexts nor conclusion. Never rejects.
  */
-export function review(host: Host, exec: ToolExecution, outcome: ToolExecutionResult): Promise<ToolExecutionResult> | ToolExecutionResult {
+export function review(
+  pipeline: Pipeline,
+  exec: ToolExecution,
+  carrier: object,
+  outcome: ToolExecutionResult,
+): Promise<ToolExecutionResult> | ToolExecutionResult {
   try {
     const args = [exec, outcome]
-    const layers = layersOf(host.bus, carrierOf(exec.agent), EVENT, args)
+    const layers = layersOf(pipeline.bus, carrier, EVENT, args)
     if (layers.listeners.length === 0) return outcome
     return decided(exec, outcome, onion({ event: EVENT, args, center: () => ACCEPT, parse, ...layers }))
   } catch (thrown) {

@@ -2,7 +2,7 @@ import { type Context, Service } from '@deepseek-ai/cordis'
 import { busOf } from '@loopguard/cordis-internals'
 import { hopIfDue, snapshot } from '@loopguard/kit'
 import { Call } from './call.ts'
-import type { Host } from './host.ts'
+import type { Pipeline } from './pipeline.ts'
 import { Registry } from './registry.ts'
 import type {
   PreparedCall,
@@ -31,11 +31,11 @@ const EXCLUSIVE: ToolExecutionMode = Object.freeze({ kind: 'exclusive' })
  * which it was registered, and belongs to one agent alone when that context does.
  */
 export class ToolRuntime extends Service {
-  private readonly host: Host
+  private readonly pipeline: Pipeline
 
   constructor(ctx: Context) {
     super(ctx, 'tools')
-    this.host = { ctx, bus: busOf(ctx), registry: new Registry(), live: new Set() }
+    this.pipeline = { ctx, bus: busOf(ctx), registry: new Registry(), live: new Set() }
   }
 
   /**
@@ -43,12 +43,12 @@ export class ToolRuntime extends Service {
    * @throws HarnessError `BAD_TOOL` for a definition that cannot work, `TOOL_EXISTS` for a name that is taken; both name the tool.
    */
   register<Args>(definition: ToolDefinition<Args>): () => void {
-    return this.host.registry.register(this.ctx, definition as ToolDefinition)
+    return this.pipeline.registry.register(this.ctx, definition as ToolDefinition)
   }
 
   /** The definition that a call of that name would run, as it was registered. */
   get(name: string, agent?: ToolAgent): ToolDefinition | undefined {
-    return this.host.registry.find(name, agent)?.definition
+    return this.pipeline.registry.find(name, agent)?.definition
   }
 
   /**
@@ -56,7 +56,7 @@ export class ToolRuntime extends Service {
    * shadows. The very same list until a tool comes or goes.
    */
   schemas(agent?: ToolAgent): readonly ToolSchema[] {
-    return this.host.registry.schemasFor(agent)
+    return this.pipeline.registry.schemasFor(agent)
   }
 
   /**
@@ -64,7 +64,7 @@ export class ToolRuntime extends Service {
    * @throws HarnessError `BAD_GUARD` for what is no function.
    */
   guard(guard: ToolGuard): () => void {
-    return this.host.registry.guard(this.ctx, guard)
+    return this.pipeline.registry.guard(this.ctx, guard)
   }
 
   /**
@@ -73,7 +73,7 @@ export class ToolRuntime extends Service {
    * @throws HarnessError `BAD_RESTRICTION` for what is no function.
    */
   restrict(filter: ToolNameFilter): () => void {
-    return this.host.registry.restrict(this.ctx, filter)
+    return this.pipeline.registry.restrict(this.ctx, filter)
   }
 
   /**
@@ -81,27 +81,27 @@ export class ToolRuntime extends Service {
    * @returns the outcome, deep-frozen, failures included. Rejects for an input that is no call (`BAD_CALL`), and for nothing else.
    */
   execute(input: ToolExecutionInput): Promise<ToolExecutionResult> {
-    return execute(this.host, input)
+    return execute(this.pipeline, input)
   }
 
   /** Policy of a call now, its dispatch and its end when the caller says so. Rejects with `BAD_CALL` only. */
   prepare(input: ToolExecutionInput): Promise<PreparedCall> {
-    return prepare(this.host, input)
+    return prepare(this.pipeline, input)
   }
 
   /** The calls that have not finished, oldest first. */
   running(): ToolExecution[] {
-    return Array.from(this.host.live, ({ exec }) => exec)
+    return Array.from(this.pipeline.live, ({ exec }) => exec)
   }
 
   /** Whether a call may overlap its neighbours in a batch. Never throws. */
   executionMode(input: Pick<ToolExecutionInput, 'name' | 'arguments' | 'agent'>): ToolExecutionMode {
-    return executionMode(this.host, input)
+    return executionMode(this.pipeline, input)
   }
 }
 
-async function execute(host: Host, input: ToolExecutionInput): Promise<ToolExecutionResult> {
-  const call = new Call(host, input)
+async function execute(pipeline: Pipeline, input: ToolExecutionInput): Promise<ToolExecutionResult> {
+  const call = new Call(pipeline, input)
   const hop = hopIfDue()
   if (hop !== undefined) await hop
   const preparing = call.prepare()
@@ -110,17 +110,17 @@ async function execute(host: Host, input: ToolExecutionInput): Promise<ToolExecu
   return call.finish()
 }
 
-async function prepare(host: Host, input: ToolExecutionInput): Promise<PreparedCall> {
-  const call = new Call(host, input)
+async function prepare(pipeline: Pipeline, input: ToolExecutionInput): Promise<PreparedCall> {
+  const call = new Call(pipeline, input)
   const hop = hopIfDue()
   if (hop !== undefined) await hop
   await call.prepare()
   return Object.freeze({ exec: call.exec, dispatch: () => call.dispatch(), finish: () => call.finish(), abandon: () => call.abandon() })
 }
 
-function executionMode(host: Host, input: Pick<ToolExecutionInput, 'name' | 'arguments' | 'agent'>): ToolExecutionMode {
+function executionMode(pipeline: Pipeline, input: Pick<ToolExecutionInput, 'name' | 'arguments' | 'agent'>): ToolExecutionMode {
   try {
-    const tool = host.registry.find(input.name, input.agent)
+    const tool = pipeline.registry.find(input.name, input.agent)
     return tool?.isConcurrencySafe(snapshot(input.arguments)) === true ? PARALLEL : EXCLUSIVE
   } catch {
     return EXCLUSIVE

@@ -2,7 +2,7 @@ import { Context } from '@deepseek-ai/cordis'
 import type { ToolAgent } from './types.ts'
 
 /** Key under which a context carries its agent. Registered globally, so that two loaded copies of this package agree. */
-export const AGENT: unique symbol = Symbol.for('loopguard.agent') as never
+const AGENT: unique symbol = Symbol.for('loopguard.agent') as never
 
 type Scoped = { readonly [AGENT]?: ToolAgent }
 

@@ -191,7 +191,7 @@ describe('a parent that is not running', () => {
 })
 
 it('calls that have finished are not kept', async () => {
-  const { live } = (host.tools as unknown as { host: { live: Set<unknown> } }).host
+  const { live } = (host.tools as unknown as { pipeline: { live: Set<unknown> } }).pipeline
   host.body = nesting('inner')
   await Promise.all(Array.from({ length: 10 }, () => host.call()))
   await host.call({ signal: AbortSignal.abort() })

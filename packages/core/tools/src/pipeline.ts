@@ -6,7 +6,7 @@ import type { Sink } from './sink.ts'
 import type { ToolExecutionResult } from './types.ts'
 
 /** What the stages of a call share, read once: a read through a context is traced, and slow. */
-export interface Host {
+export interface Pipeline {
   readonly ctx: Context
   readonly bus: Bus
   readonly registry: Registry
