@@ -102,7 +102,6 @@ class Batch {
       () => prepared.dispatch(),
       async (lost: unknown) => {
         this.fail(lost)
-        this.logged.delete(call)
         await prepared.finish()
         throw lost
       },

@@ -150,6 +150,17 @@ describe('a message that is queued already', () => {
     ])
   })
 
+  it('wakes the agent for nothing when it is sent again while its own step claims it: the agent comes to rest', async () => {
+    await using harness = await createHarness({ script: [{ text: 'ok' }] })
+    const agent = harness.agent()
+    const message = userMessage('once')
+    harness.ctx.on('agent/pre-step', (_event, next) => (agent.followup(message), next()))
+    agent.followup(message)
+    await agent.whenIdle()
+    expect(story(agent.session).filter((line) => line.startsWith('turn'))).toEqual(['turn 1'])
+    expect(agent.status).toBe('idle')
+  })
+
   it('wakes the agent when it is sent again by followup or steer', async () => {
     await using harness = await createHarness({ script: [{ text: 'ok', repeat: 2 }] })
     for (const door of ['followup', 'steer'] as const) {
