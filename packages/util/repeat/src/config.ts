@@ -1,4 +1,4 @@
-import { faultsOf } from './config-faults.ts'
+import { choiceFaults, faultFinder, type FaultFinder, patternFaults, previewFaults, refuse, thresholdFaults } from './config-faults.ts'
 import { type Matcher, trackerOf } from './pattern.ts'
 
 /** How the reminder is set. A key left out or `undefined` means the default; an unknown key and a `null` are refused. */
@@ -11,6 +11,11 @@ export interface RepeatConfig {
   readonly exclude?: readonly string[] | undefined
   /** How many code points of the arguments a detailed reminder shows: an integer >= 1. Default `500`. */
   readonly argumentsPreviewChars?: number | undefined
+  /**
+   * `'unchanged'`: a call counts on only if its result equals that of the call before, but for what is volatile. `'any'`, the default: equal
+   * calls count whatever they come to.
+   */
+  readonly results?: 'any' | 'unchanged' | undefined
 }
 
 /** A configuration, checked and compiled. */
@@ -19,12 +24,26 @@ export interface Settings {
   readonly first: number
   readonly tracks: Matcher
   readonly previewChars: number
+  readonly comparesResults: boolean
 }
+
+export const repeatConfigFaults: FaultFinder = faultFinder('repeat-tool-reminder', {
+  thresholds: thresholdFaults,
+  include: patternFaults,
+  exclude: patternFaults,
+  argumentsPreviewChars: previewFaults,
+  results: choiceFaults('any', 'unchanged'),
+})
 
 /** @throws TypeError `REPEAT_TOOL_REMINDER_CONFIG` that lists every fault, one a line. */
 export function settingsOf(config: RepeatConfig): Settings {
-  const faults = faultsOf(config)
-  if (faults.length > 0) throw Object.assign(new TypeError(faults.join('\n')), { code: 'REPEAT_TOOL_REMINDER_CONFIG' })
-  const { thresholds = [3, 5, 8], include = [], exclude = [], argumentsPreviewChars: previewChars = 500 } = config
-  return { thresholds: new Set(thresholds), first: Math.min(...thresholds), tracks: trackerOf(include, exclude), previewChars }
+  refuse(repeatConfigFaults(config), 'REPEAT_TOOL_REMINDER_CONFIG')
+  const { thresholds = [3, 5, 8], include = [], exclude = [], argumentsPreviewChars: previewChars = 500, results } = config
+  return {
+    thresholds: new Set(thresholds),
+    first: Math.min(...thresholds),
+    tracks: trackerOf(include, exclude),
+    previewChars,
+    comparesResults: results === 'unchanged',
+  }
 }

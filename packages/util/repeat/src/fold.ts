@@ -1,15 +1,20 @@
 import type { Settings } from './config.ts'
-import { isReminder } from './text.ts'
+import { OpenStep, type Results } from './open-step.ts'
+import type { Outcome } from './outcome.ts'
+import { isReminder, isRepeatReminder } from './text.ts'
 import { type RepeatTracker, trackerWith } from './tracker.ts'
 
 /** What the fold has to know of a message. One that has nothing of it, a system message or a text of the model, reads as `{}`. */
 export interface Reading {
-  /** The text of a message of the user, with which the run is over. A reminder reads so too, and is known by its text. */
+  /** The text of a message of the user, with which the run is over. Reminders read so too, and are known by their texts. */
   user?: string | undefined
   /** The calls that the model makes, in its order. */
   calls?: readonly { name: string; args: unknown }[] | undefined
-  /** Whether the message holds results of calls. */
-  results?: boolean | undefined
+  /**
+   * Whether the message holds results of calls; or those results, which `results: 'unchanged'` compares. `call` is the index of the call in
+   * its step; without it they are in the order of the calls.
+   */
+  results?: Results | undefined
 }
 
 /** A reminder, and where it stands: before that one of the kept messages. */
@@ -30,6 +35,7 @@ export class Fold<M> {
   private readonly told: Told<M>[] = []
   /** Those of the last step, which are told once it has a result. */
   private due: Told<M>[] = []
+  private readonly step = new OpenStep()
   private isAnswered = false
   private make: ((text: string) => M) | undefined
 
@@ -53,6 +59,7 @@ export class Fold<M> {
 
   /** The list with its reminders. Each is made once, as long as the same function makes them. */
   tell(make: (text: string) => M): M[] {
+    if (this.isAnswered) this.countStep()
     const told = this.isAnswered ? [...this.told, ...this.due] : this.told
     if (make !== this.make) for (const each of told) each.message = undefined
     this.make = make
@@ -69,27 +76,35 @@ export class Fold<M> {
   private add(message: M): void {
     const { user, calls = [], results = false } = this.read(message)
     this.seen.push(message)
-    const isTold = user !== undefined && isReminder(user)
-    if (isTold && !results) return
+    const isTold = user !== undefined && isRepeatReminder(user)
+    const hasResults = results !== false
+    if (isTold && !hasResults) return
     // A message that brings no result, or asks for another call, is behind the step.
-    if (this.isAnswered && (!results || calls.length > 0)) {
+    if (this.isAnswered && (!hasResults || calls.length > 0)) {
+      this.countStep()
       for (const each of this.due) this.told.push(each)
       this.due = []
     }
-    if (user !== undefined && !isTold) {
+    if (user !== undefined && !isReminder(user)) {
       this.tracker.reset(this.agent)
+      this.step.close()
       this.due = []
     }
-    for (const { name, args } of calls) this.count(name, args)
+    this.step.add(calls)
+    this.step.answer(results)
     this.kept.push(message)
-    this.isAnswered = results
+    this.isAnswered = hasResults
     for (const each of this.due) each.before = this.kept.length
   }
 
-  private count(name: string, args: unknown): void {
+  private countStep(): void {
+    for (const { name, args, outcome } of this.step.close()) this.count(name, args, outcome)
+  }
+
+  private count(name: string, args: unknown, outcome: Outcome | undefined): void {
     try {
-      const text = this.tracker.observe(this.agent, name, args)
-      if (text !== undefined) this.due.push({ text, before: 0 })
+      const text = this.tracker.observe(this.agent, name, args, outcome)
+      if (text !== undefined) this.due.push({ text, before: this.kept.length })
     } catch {
       // Arguments that cannot be read end the run. That is no reason to refuse a request.
     }

@@ -14,6 +14,16 @@ export function previewOf(args: unknown, limit: number): string {
     if (begin.length <= limit * 2) begin += line
   }
   take(canonical(args, plain, take))
+  return cutAt(limit, begin, length)
+}
+
+/** A text on one line of well-formed text, cut after `limit` code points with the number of those left out. */
+export function lineOf(text: string, limit: number): string {
+  const line = oneLine(text)
+  return cutAt(limit, line, pointsIn(line))
+}
+
+function cutAt(limit: number, begin: string, length: number): string {
   return length <= limit ? begin : `${firstPoints(begin, limit)}… (+${length - limit} more chars)`
 }
 

@@ -16,7 +16,7 @@ it.each([
         'repeat-tool-reminder: each pattern of `include` must not be empty or blank, got "" (at index 0)',
         'repeat-tool-reminder: `exclude` must not be null: give it a value, or leave the key out to get its default',
         'repeat-tool-reminder: `argumentsPreviewChars` must be an integer >= 1, got 0',
-        'repeat-tool-reminder: unknown key `treshold` (with the value 3): the keys are `thresholds`, `include`, `exclude`, `argumentsPreviewChars`',
+        'repeat-tool-reminder: unknown key `treshold` (with the value 3): the keys are `thresholds`, `include`, `exclude`, `argumentsPreviewChars`, `results`',
       ].join('\n'),
     }),
   )
@@ -35,7 +35,7 @@ it('a pattern has at most 256 characters', () => {
 
 it('a host may say in its own words what an unknown key was meant for', () => {
   expect(repeatConfigFaults({ treshold: [3] }, (key, keys) => `${key} of ${keys.length}`)).toEqual([
-    'repeat-tool-reminder: unknown key `treshold` (with the value [3]): treshold of 4',
+    'repeat-tool-reminder: unknown key `treshold` (with the value [3]): treshold of 5',
   ])
 })
 

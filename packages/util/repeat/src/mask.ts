@@ -1,0 +1,46 @@
+import { piecesOf } from './pieces.ts'
+
+/** Stands for what was masked. */
+const MASK = '\0'
+
+/** Date and time of day, or a time of day with seconds. */
+const TIMESTAMP =
+  /(?<!\d)(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?|\d\d:\d\d:\d\d(?:[.,]\d+)?)(?!\d)(?: ?(?:Z|UTC|GMT)\b| ?[+-]\d\d:?\d\d\b)?/g
+const UUID = /[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/gi
+/** A word of hexadecimal digits and hyphens; {@link isVolatile} says which are masked. */
+const HEX_WORD = /(?<![\da-z])(?:0x)?(?=[\da-f-]{8})[\da-f][\da-f-]*[\da-f](?![\da-z])/gi
+/** A measured one: with a fraction, or in a unit below the second. A whole number of seconds may be the age that a poll waits for. */
+const DURATION = /(?<![\d.])(?:\d+\.\d+ ?(?:[nuµμm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)|\d+ ?[nuµμm]s)(?![\da-z])/gi
+/** In an error, whole numbers too, and several in a row, such as `1m 30s`. */
+const ANY_DURATION =
+  /(?<![\d.])\d+(?:\.\d+)? ?(?:[nuµμm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)(?: ?\d+(?:\.\d+)? ?(?:[nuµμm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?))*(?![\da-z])/gi
+const DIGITS = /\d+/g
+/** Without one of these there is nothing to mask. */
+const MAY_BE_VOLATILE = /\d|[\da-f]{8}-/i
+
+/**
+ * A text without what differs from one run to the next: timestamps, UUIDs, hexadecimal ids, durations; in an error every run of digits.
+ * Time is linear in the text, memory bounded beside it. docs/evidence.md shows the expressions.
+ */
+export function* masked(text: string, isError: boolean): Generator<string> {
+  for (const piece of piecesOf(text)) yield MAY_BE_VOLATILE.test(piece) ? maskedPiece(piece, isError) : piece
+}
+
+function maskedPiece(piece: string, isError: boolean): string {
+  const rest = piece
+    .replace(TIMESTAMP, MASK)
+    .replace(UUID, MASK)
+    .replace(HEX_WORD, (word) => (isVolatile(word) ? MASK : word))
+  return isError ? rest.replace(ANY_DURATION, MASK).replace(DIGITS, MASK) : rest.replace(DURATION, MASK)
+}
+
+/** At least eight digits, among them one of 0-9 and one of a-f; from sixteen on without a letter too. */
+function isVolatile(word: string): boolean {
+  let [decimals, letters] = [0, 0]
+  for (let at = /^0x/i.test(word) ? 2 : 0; at < word.length; at++) {
+    const unit = word.charCodeAt(at)
+    if (unit >= 0x30 && unit <= 0x39) decimals++
+    else if (unit !== 0x2d) letters++
+  }
+  return decimals > 0 && decimals + letters >= (letters > 0 ? 8 : 16)
+}
