@@ -41,7 +41,7 @@ describe('what is understood is loaded', () => {
   it('the configuration that Cordis keeps has every default', async () => {
     const ctx = new Context()
     const fiber = await ctx.plugin(reminder, { exclude: ['x'] })
-    expect(fiber.config).toEqual({ thresholds: [3, 5, 8], include: [], exclude: ['x'], argumentsPreviewChars: 500 })
+    expect(fiber.config).toEqual({ thresholds: [3, 5, 8], include: [], exclude: ['x'], argumentsPreviewChars: 500, results: 'any' })
   })
 
   it('what was handed over is not changed', async () => {
@@ -88,7 +88,7 @@ describe('thresholds', () => {
         '`thresholds` must not hold duplicates, got 4 more than once',
         'each pattern of `exclude` must not be empty or blank, got "" (at index 0)',
         '`argumentsPreviewChars` must be an integer >= 1, got 0',
-        'unknown key `extra` (with the value 1): the keys are `thresholds`, `include`, `exclude`, `argumentsPreviewChars`',
+        'unknown key `extra` (with the value 1): the keys are `thresholds`, `include`, `exclude`, `argumentsPreviewChars`, `results`',
       ),
     )
   })
@@ -104,6 +104,21 @@ describe.each(['include', 'exclude'])('%s', (key) => {
     ['null', null, `\`${key}\` must not be null: give it a value, or leave the key out to get its default`],
   ])('refuses %s', async (_title, patterns, fault) => {
     expect(await refusal({ [key]: patterns })).toBe(faults(fault))
+  })
+})
+
+describe('results', () => {
+  it.each(['any', 'unchanged'])('takes %s', async (results) => {
+    expect(await refusal({ results })).toBeUndefined()
+  })
+
+  it.each([
+    ['changed', '"changed"'],
+    ['', '""'],
+    [true, 'true'],
+    [['any'], '["any"]'],
+  ])('refuses %j', async (results, shown) => {
+    expect(await refusal({ results })).toBe(faults(`\`results\` must be "any" or "unchanged", got ${shown}`))
   })
 })
 
@@ -128,7 +143,7 @@ describe('argumentsPreviewChars', () => {
 })
 
 describe('unknown keys', () => {
-  const keys = 'the keys are `thresholds`, `include`, `exclude`, `argumentsPreviewChars`'
+  const keys = 'the keys are `thresholds`, `include`, `exclude`, `argumentsPreviewChars`, `results`, `results`'
 
   it.each([
     ['treshold', 'did you mean `thresholds`?'],
@@ -164,7 +179,7 @@ it.each([
   ['a number', 3, '3'],
   ['a flag', true, 'true'],
 ])('refuses %s in place of the configuration', async (_title, config, shown) => {
-  const keys = '`thresholds`, `include`, `exclude`, `argumentsPreviewChars`'
+  const keys = '`thresholds`, `include`, `exclude`, `argumentsPreviewChars`, `results`, `results`'
   expect(await refusal(config)).toBe(faults(`the configuration must be a map with the keys ${keys}, got ${shown}`))
 })
 

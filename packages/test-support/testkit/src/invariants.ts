@@ -4,6 +4,7 @@ import { type Config as InvariantsConfig, type InvariantError, InvariantRegistry
 import * as invariants from '@loopguard/invariants/invariant'
 import * as llm from '@loopguard/llm/invariant'
 import * as repeatToolReminder from '@loopguard/repeat-tool-reminder/invariant'
+import * as repeatedFailureReminder from '@loopguard/repeated-failure-reminder/invariant'
 import * as session from '@loopguard/session/invariant'
 import * as timeoutPolicy from '@loopguard/timeout-policy/invariant'
 import * as tools from '@loopguard/tools/invariant'
@@ -12,7 +13,7 @@ import { captureErrors } from './error-log.ts'
 /** By root, what {@link watchContexts} has mounted there; nothing where its maker says what is checked. */
 const watched = new WeakMap<Context, readonly Fiber[]>()
 
-const COMPANIONS = [invariants, llm, session, tools, agentLoop, timeoutPolicy, repeatToolReminder]
+const COMPANIONS = [invariants, llm, session, tools, agentLoop, timeoutPolicy, repeatToolReminder, repeatedFailureReminder]
 
 /** What the invariants have seen of a context. */
 export interface InvariantWatch {

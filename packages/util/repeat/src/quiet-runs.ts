@@ -17,6 +17,8 @@ interface Counted {
 /** Counts as the reminders of repeated calls do that stand beside this one, to say nothing of what they speak of. */
 export class QuietRuns {
   private readonly configs: () => readonly RepeatConfig[]
+  /** Of each agent, what its runs are kept under: another object after each reset. */
+  private readonly lives = new WeakMap<object, object>()
   private readonly byConfig = new WeakMap<RepeatConfig, Counted>()
   /** Of the last step in which a run came to its first threshold, the calls of such runs. */
   private readonly loud = new WeakMap<object, { readonly step: StepCalls; readonly identities: Set<string> }>()
@@ -30,7 +32,7 @@ export class QuietRuns {
     let missing = Infinity
     for (const config of this.configs()) {
       const { runs, first } = this.countedBy(config)
-      const run = runs.count(agent, name, args, outcome)
+      const run = runs.count(this.lifeOf(agent), name, args, outcome)
       if (run > 0) missing = Math.min(missing, first - run)
     }
     if (missing <= 0 && step !== undefined) this.loudIn(agent, step).add(callIdentity(name, args))
@@ -38,21 +40,28 @@ export class QuietRuns {
   }
 
   forget(agent: object): void {
-    for (const config of this.configs()) this.countedBy(config).runs.chains.forget(agent)
+    this.lives.delete(agent)
   }
 
   save(agent: object): Chain | undefined {
     const [config] = this.configs()
-    return config && this.countedBy(config).runs.chains.save(agent)
+    return config && this.countedBy(config).runs.chains.save(this.lifeOf(agent))
   }
 
   /** @throws TypeError `REPEAT_BAD_CHAIN` */
   load(agent: object, run: Chain | undefined): void {
     const [config] = this.configs()
     if (config === undefined) return
-    const { chains } = this.countedBy(config).runs
-    if (run === undefined) chains.forget(agent)
-    else chains.load(agent, run)
+    this.lives.delete(agent)
+    if (run !== undefined) this.countedBy(config).runs.chains.load(this.lifeOf(agent), run)
+  }
+
+  private lifeOf(agent: object): object {
+    const known = this.lives.get(agent)
+    if (known !== undefined) return known
+    const life = {}
+    this.lives.set(agent, life)
+    return life
   }
 
   private countedBy(config: RepeatConfig): Counted {

@@ -28,3 +28,5 @@ export function keyOf(name: string, args: unknown): string | undefined {
     return undefined
   }
 }
+
+export const isList = <T>(value: unknown): value is readonly T[] => Array.isArray(value)

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+
+/** Two outcomes compared as the guards should: the same, another, or not to be said in this plain way. */
+export type Change = 'same' | 'other' | 'unknown'
+
+export interface Seen {
+  readonly exact: string
+  readonly rest: string
+}
+
+/** A word in which something may be masked. */
+const MAY_BE_MASKED = /\d|[\da-f]{8}-/i
+/** The space before a unit, which is masked with its number. */
+const BEFORE_UNIT = /(?<=[\da-f]) (?=(?:[nuµμm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|z|utc|gmt)(?![\da-z]))/gi
+
+/** What it takes to compare an outcome with the next one: two digests. */
+export function seenOf({ isError, text }: { readonly isError: boolean; readonly text: string }): Seen {
+  const words = text.replace(BEFORE_UNIT, '').split(/\s+/)
+  const untouched = words.filter((word) => !MAY_BE_MASKED.test(word)).join(' ')
+  return { exact: digest(`${isError}${text}`), rest: digest(`${isError}${untouched}`) }
+}
+
+/** Equal to the letter, or different in words that no mask touches; anything between is not told here. */
+export function changeOf(last: Seen, next: Seen): Change {
+  if (last.exact === next.exact) return 'same'
+  return last.rest === next.rest ? 'unknown' : 'other'
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}

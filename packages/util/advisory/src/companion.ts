@@ -1,0 +1,112 @@
+// What the companions of reminding guards share: it re-derives from events what a guard must have said, with nothing of the guard.
+import { busOf, hears, type Hook, hooksOf } from '@loopguard/cordis-internals'
+import { companion, type Companion, onDispatch } from '@loopguard/invariants/companion'
+import type { UserMessage } from '@loopguard/llm'
+import type { ToolExecution, ToolExecutionResult } from '@loopguard/tools'
+import type { StepCalls } from '@loopguard/repeat'
+import { watchLog } from './step-log.ts'
+import { watchSteps } from './steps.ts'
+
+export { changeOf, type Change, type Seen, seenOf } from './change.ts'
+export { outcomeOf } from './outcome.ts'
+export { isList, keyOf, matches } from './recount.ts'
+
+/** A call at its review, of an agent and not nested. `guard` stands for the activation of the guard that counts it, if one alone does. */
+export interface RecountedCall {
+  readonly agent: object
+  readonly name: string
+  readonly args: unknown
+  readonly result: unknown
+  readonly guard: GuardInPlace | undefined
+  /** All calls of its step, where the host's log shows them. */
+  readonly step: StepCalls | undefined
+  /** The activations of another guard that count it too. */
+  readonly beside: (name: string) => readonly GuardInPlace[]
+}
+
+/** An activation of a guard: each has an object of its own. */
+export interface GuardInPlace {
+  readonly config: Readonly<Record<string, unknown>>
+}
+
+/** A small model of a guard. */
+export interface Recount {
+  /** Whether a reminder is due; `undefined` when that cannot be said. */
+  isDue(call: RecountedCall): boolean | undefined
+  /** A user has spoken. */
+  startAfresh(agent: object, guard: GuardInPlace | undefined): void
+  /** A review failed or was vetoed: what the guard knows of this agent is not known any more. */
+  lose(agent: object): void
+}
+
+const OUR_GUARDS: ReadonlySet<unknown> = new Set(['repeat-tool-reminder', 'repeated-failure-reminder', 'timeout-policy'])
+
+/** Each reminder must come when the model says so, and stand in the log after the results of its step. */
+export function reminderCompanion(guardName: string, packageName: string, recountOf: () => Recount): Companion {
+  const remindersIn = (messages: readonly UserMessage[] = []): string[] =>
+    messages.filter(({ source }) => source.kind === 'plugin' && source.plugin === guardName).map(({ id }) => id)
+  return companion({
+    name: `${guardName}-invariant`,
+    packageName,
+    install(ctx, fail) {
+      const bus = busOf(ctx)
+      const recount = recountOf()
+      const stepOf = watchSteps(ctx)
+      const places = new WeakMap<Hook, GuardInPlace>()
+      /** Of a call whose result is still to come: what it was before its review, and whether a reminder is due. */
+      const reviews = new WeakMap<WeakKey, { readonly before: ToolExecutionResult; readonly isDue: boolean | undefined }>()
+      const heard = (event: string, carrier: unknown): Hook[] => hooksOf(bus, event).filter((hook) => hears(hook, carrier))
+      const guards = (name: string, carrier: unknown): Hook[] => heard('tools/post-execute', carrier).filter((hook) => nameOf(hook) === name)
+      const placeOf = (hook: Hook): GuardInPlace => {
+        const place = places.get(hook) ?? { config: Object(hook.ctx.fiber.config) as Record<string, unknown> }
+        places.set(hook, place)
+        return place
+      }
+      /** The guard that hears an event: if it is one, and no listener of another plugin, which may keep things from it, stands outside. */
+      const guardAt = (event: string, carrier: unknown): GuardInPlace | undefined => {
+        const [guard, ...more] = guards(guardName, carrier)
+        if (guard === undefined || more.length > 0) return undefined
+        const outermost = heard(event, carrier).find((hook) => hook.ctx.fiber === guard.ctx.fiber || !OUR_GUARDS.has(nameOf(hook)))
+        return outermost !== undefined && outermost.ctx.fiber !== guard.ctx.fiber ? undefined : placeOf(guard)
+      }
+      const isDue = ({ agent, parent, name, arguments: args }: ToolExecution, result: unknown, carrier: unknown): boolean | undefined => {
+        if (!isObject(agent) || (parent ?? undefined) !== undefined) return false
+        const beside = (other: string): GuardInPlace[] => guards(other, carrier).map(placeOf)
+        return recount.isDue({ agent, name, args, result, guard: guardAt('tools/post-execute', carrier), step: stepOf(agent), beside })
+      }
+      // At the dispatch, where each event comes by once, whatever the listeners do with it.
+      onDispatch(ctx, {
+        'tools/post-execute'([exec, before], carrier) {
+          if (!isObject(exec) || !isObject(before)) return
+          reviews.set(idOf(exec), { before: before as ToolExecutionResult, isDue: isDue(exec as ToolExecution, before, carrier) })
+        },
+        'agent/pre-step'([event], carrier) {
+          const { agent, messages } = Object(event) as Record<string, unknown>
+          if (!isObject(agent) || !Array.isArray(messages)) return
+          if (!(messages as readonly (UserMessage | undefined)[]).some((message) => message?.source?.kind === 'user')) return
+          recount.startAfresh(agent, guardAt('agent/pre-step', carrier))
+        },
+      })
+      ctx.on('tools/result', (exec, result) => {
+        const review = isObject(exec) ? reviews.get(idOf(exec)) : undefined
+        if (review === undefined || !isObject(result)) return
+        reviews.delete(idOf(exec))
+        const { before } = review
+        const isBlocked = result.isError && result.error.info?.code === 'BLOCKED'
+        // Its review failed or was vetoed: what the guard has added is gone, and it may not have heard of the call.
+        const isLost = result.isError && !isBlocked && !(before.isError && before.error.message === result.error.message)
+        if (isLost && isObject(exec.agent)) recount.lose(exec.agent)
+        if (isLost || review.isDue === undefined) return
+        const concludes = !before.isError && before.concludesTurn === true && !isBlocked
+        const [wanted, shown] = [review.isDue && !concludes ? 1 : 0, remindersIn(result.additionalContexts).length]
+        if (shown !== wanted) fail(`call "${exec.callId}" of tool "${exec.name}" shows ${shown} reminders, the recount expects ${wanted}`)
+      })
+      watchLog(ctx, fail, remindersIn)
+    },
+  })
+}
+
+const nameOf = (hook: Hook): unknown => hook.ctx.fiber.runtime?.name
+/** A call goes by its token: some hosts show different objects at different stages. */
+const idOf = (exec: object): WeakKey => (exec as Partial<ToolExecution>).token ?? exec
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
