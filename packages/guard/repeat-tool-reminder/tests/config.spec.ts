@@ -143,7 +143,7 @@ describe('argumentsPreviewChars', () => {
 })
 
 describe('unknown keys', () => {
-  const keys = 'the keys are `thresholds`, `include`, `exclude`, `argumentsPreviewChars`, `results`, `results`'
+  const keys = 'the keys are `thresholds`, `include`, `exclude`, `argumentsPreviewChars`, `results`'
 
   it.each([
     ['treshold', 'did you mean `thresholds`?'],
@@ -179,7 +179,7 @@ it.each([
   ['a number', 3, '3'],
   ['a flag', true, 'true'],
 ])('refuses %s in place of the configuration', async (_title, config, shown) => {
-  const keys = '`thresholds`, `include`, `exclude`, `argumentsPreviewChars`, `results`, `results`'
+  const keys = '`thresholds`, `include`, `exclude`, `argumentsPreviewChars`, `results`'
   expect(await refusal(config)).toBe(faults(`the configuration must be a map with the keys ${keys}, got ${shown}`))
 })
 
