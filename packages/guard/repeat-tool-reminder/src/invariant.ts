@@ -1,5 +1,6 @@
-import { changeOf, isList, keyOf, matches, outcomeOf, type Recount, type RecountedCall, reminderCompanion, seenOf, type Seen } from '@loopguard/advisory/companion'
+import { changeOf, isList, keyOf, matches, type Recount, type RecountedCall, reminderCompanion, seenOf, type Seen } from '@loopguard/advisory/companion'
 import type { Companion } from '@loopguard/invariants/companion'
+import type { Outcome } from '@loopguard/repeat'
 
 const NAME = 'repeat-tool-reminder'
 
@@ -7,22 +8,22 @@ interface Run {
   readonly guard: RecountedCall['guard']
   readonly key: string | undefined
   readonly length: number
-  readonly seen: Seen | undefined
+  /** Its last result where results are compared; `null` if that could not be read. */
+  readonly seen: Seen | null | undefined
 }
 
 const plugin: Companion = reminderCompanion(NAME, `@loopguard/${NAME}`, (): Recount => {
   /** The last calls of an agent that a guard has counted. */
   const runs = new WeakMap<object, Run>()
   return {
-    isDue({ agent, name: tool, args, result, guard }) {
+    isDue({ agent, name: tool, args, outcome, guard }) {
       const { thresholds, include, exclude, results } = guard?.config ?? {}
       // Another plugin of that name may have other rules.
       if (!isList<number>(thresholds) || !isList<string>(include) || !isList<string>(exclude)) return void runs.delete(agent)
       const isMeant = (pattern: string): boolean => matches(pattern, tool)
       if ((include.length > 0 && !include.some(isMeant)) || exclude.some(isMeant)) return false
-      const outcome = results === 'unchanged' ? outcomeOf(result) : undefined
-      const [last, key, seen] = [runs.get(agent), keyOf(tool, args), outcome && seenOf(outcome)]
-      const isKnown = last?.guard === guard && last?.key !== undefined && key !== undefined
+      const [last, key, seen] = [runs.get(agent), keyOf(tool, args), results === 'unchanged' ? seenIn(outcome()) : undefined]
+      const isKnown = last?.guard === guard && last?.key !== undefined && key !== undefined && seen !== null
       const length = !isKnown ? NaN : key !== last.key ? 1 : grown(last, seen)
       runs.set(agent, { guard, key, length, seen })
       return Number.isNaN(length) ? undefined : thresholds.includes(length)
@@ -32,11 +33,13 @@ const plugin: Companion = reminderCompanion(NAME, `@loopguard/${NAME}`, (): Reco
   }
 })
 
+const seenIn = (outcome: Outcome | undefined): Seen | null => (outcome === undefined ? null : seenOf(outcome))
+
 /** The run after the same call again; `NaN` when its results differ in what may be masked. */
-function grown(last: Run, seen: Seen | undefined): number {
-  const change = last.seen === undefined || seen === undefined ? 'same' : changeOf(last.seen, seen)
+function grown({ length, seen: last }: Run, next: Seen | undefined): number {
+  const change = last === undefined || next === undefined ? 'same' : last === null ? 'unknown' : changeOf(last, next)
   if (change === 'unknown') return NaN
-  return change === 'same' ? last.length + 1 : 1
+  return change === 'same' ? length + 1 : 1
 }
 
 export const name: string = plugin.name

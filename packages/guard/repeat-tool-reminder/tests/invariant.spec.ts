@@ -1,11 +1,17 @@
 import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@loopguard/agent-loop'
 import * as reminder from '@loopguard/repeat-tool-reminder'
+import type { Harness } from '@loopguard/testkit'
 import { describe, expect, it } from 'vitest'
 import { type Call, play } from './stage.ts'
 import { foreignHost, forged, post, PREPEND, refuseReminders, said, userSpeaks, watched } from './watched.ts'
 
 /** A guard that has the name and the configuration of the real one, and a fault. */
-async function faultyGuard(ctx: Context, fault: (count: number, call: Call, agent: object) => boolean): Promise<void> {
+async function faultyGuard(
+  ctx: Context,
+  fault: (count: number, call: Call, agent: object) => boolean,
+  config: reminder.Config = {},
+): Promise<void> {
   await ctx.plugin(
     {
       name: 'repeat-tool-reminder',
@@ -31,8 +37,19 @@ async function faultyGuard(ctx: Context, fault: (count: number, call: Call, agen
         )
       },
     },
-    { exclude: ['note_*'] } as never,
+    { exclude: ['note_*'], ...config } as never,
   )
+}
+
+/** A tool whose results are these. */
+function poll(ctx: Context, ...results: string[]): void {
+  ctx.tools.register({ name: 'poll', description: '', parameters: {}, execute: () => results.shift() ?? '' })
+}
+
+/** The model calls it so often. */
+async function polls(harness: Harness, agent: Agent, calls: number): Promise<void> {
+  harness.model.push(...Array.from({ length: calls }, () => ({ calls: [{ name: 'poll', arguments: {} }] })), { text: 'done' })
+  await harness.say(agent, 'go')
 }
 
 const due = (count: number): boolean => [3, 5, 8].includes(count)
@@ -130,6 +147,42 @@ describe('the reminders of a call are those of a recount', () => {
     await faultyGuard(ctx, () => ++all === 3)
     await play(harness, agent, 'C P C P C')
     expect(said(watch)).toEqual(['"conclude" shows 1 reminders, the recount expects 0'])
+  })
+})
+
+describe('under `unchanged` a result that changed starts the run', () => {
+  const unchanged = { results: 'unchanged' } as const
+
+  it('trips when the guard counts on though the result is another', async () => {
+    const { harness, ctx, agent, watch } = await watched(null)
+    poll(ctx, 'waiting', 'waiting', 'ready')
+    await faultyGuard(ctx, due, unchanged)
+    await polls(harness, agent, 3)
+    expect(said(watch)).toEqual(['"poll" shows 1 reminders, the recount expects 0'])
+  })
+
+  it('trips when the guard starts the run though the result is the same', async () => {
+    const { harness, ctx, agent, watch } = await watched(null)
+    poll(ctx, 'waiting', 'waiting', 'waiting')
+    await faultyGuard(ctx, () => false, unchanged)
+    await polls(harness, agent, 3)
+    expect(said(watch)).toEqual(['"poll" shows 0 reminders, the recount expects 1'])
+  })
+
+  it('trips when the guard compares results that it is told not to', async () => {
+    const { harness, ctx, agent, watch } = await watched(null)
+    poll(ctx, 'waiting', 'waiting', 'ready')
+    await faultyGuard(ctx, () => false)
+    await polls(harness, agent, 3)
+    expect(said(watch)).toEqual(['"poll" shows 0 reminders, the recount expects 1'])
+  })
+
+  it('and nothing is said of results that differ in what may be masked, until one certainly differs', async () => {
+    const { harness, ctx, agent, watch } = await watched(unchanged)
+    poll(ctx, 'in 0.5s', 'in 0.7s', 'in 9s', 'ready', 'ready', 'ready')
+    post(ctx, (decision, call) => (call.endsWith('3') ? { ...decision, additionalContexts: [forged()] } : decision))
+    await polls(harness, agent, 6)
+    watch.assertNone()
   })
 })
 

@@ -4,7 +4,6 @@ import {
   isList,
   keyOf,
   matches,
-  outcomeOf,
   type Recount,
   type RecountedCall,
   reminderCompanion,
@@ -32,9 +31,9 @@ interface Known {
 const plugin: Companion = reminderCompanion(NAME, `@loopguard/${NAME}`, (): Recount => {
   const agents = new WeakMap<object, Known>()
   const isDue = (call: RecountedCall): boolean | undefined => {
-    const { agent, name: tool, args, result, guard } = call
+    const { agent, name: tool, args, guard } = call
     const { thresholds, maskVolatile, errors } = guard?.config ?? {}
-    const [known, key, outcome, isMeant] = [agents.get(agent), keyOf(tool, args), outcomeOf(result), meant(guard, tool)]
+    const [known, key, outcome, isMeant] = [agents.get(agent), keyOf(tool, args), call.outcome(), meant(guard, tool)]
     const isKnown = known !== undefined && known.guard === guard && isMeant !== undefined && isList<number>(thresholds)
     if (!isKnown || key === undefined || outcome === undefined) return void agents.delete(agent)
     const isSpokenOf = spokenOf(known, key, call)

@@ -3,12 +3,12 @@ import { busOf, hears, type Hook, hooksOf } from '@loopguard/cordis-internals'
 import { companion, type Companion, onDispatch } from '@loopguard/invariants/companion'
 import type { UserMessage } from '@loopguard/llm'
 import type { ToolExecution, ToolExecutionResult } from '@loopguard/tools'
-import type { StepCalls } from '@loopguard/repeat'
+import type { Outcome, StepCalls } from '@loopguard/repeat'
+import { outcomeOf } from './outcome.ts'
 import { watchLog } from './step-log.ts'
 import { watchSteps } from './steps.ts'
 
 export { changeOf, type Change, type Seen, seenOf } from './change.ts'
-export { outcomeOf } from './outcome.ts'
 export { isList, keyOf, matches } from './recount.ts'
 
 /** A call at its review, of an agent and not nested. `guard` stands for the activation of the guard that counts it, if one alone does. */
@@ -16,7 +16,8 @@ export interface RecountedCall {
   readonly agent: object
   readonly name: string
   readonly args: unknown
-  readonly result: unknown
+  /** What it came to, if that can be read. */
+  readonly outcome: () => Outcome | undefined
   readonly guard: GuardInPlace | undefined
   /** All calls of its step, where the host's log shows them. */
   readonly step: StepCalls | undefined
@@ -72,7 +73,7 @@ export function reminderCompanion(guardName: string, packageName: string, recoun
       const isDue = ({ agent, parent, name, arguments: args }: ToolExecution, result: unknown, carrier: unknown): boolean | undefined => {
         if (!isObject(agent) || (parent ?? undefined) !== undefined) return false
         const beside = (other: string): GuardInPlace[] => guards(other, carrier).map(placeOf)
-        return recount.isDue({ agent, name, args, result, guard: guardAt('tools/post-execute', carrier), step: stepOf(agent), beside })
+        return recount.isDue({ agent, name, args, outcome: () => readable(result), guard: guardAt('tools/post-execute', carrier), step: stepOf(agent), beside })
       }
       // At the dispatch, where each event comes by once, whatever the listeners do with it.
       onDispatch(ctx, {
@@ -104,6 +105,14 @@ export function reminderCompanion(guardName: string, packageName: string, recoun
       watchLog(ctx, fail, remindersIn)
     },
   })
+}
+
+function readable(result: unknown): Outcome | undefined {
+  try {
+    return outcomeOf(result)
+  } catch {
+    return undefined
+  }
 }
 
 const nameOf = (hook: Hook): unknown => hook.ctx.fiber.runtime?.name

@@ -2,21 +2,36 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { StepCalls } from '@loopguard/repeat'
 import type {} from '@loopguard/session'
 
-/** The calls of the step that an agent is in, from its log; nothing where a host has no such log. */
+/** The calls of the step that an agent is in, from its log; nothing where a host has no such log. They are read when they are asked for. */
 export function watchSteps(ctx: Context): (agent: object) => StepCalls | undefined {
   const steps = new Map<unknown, StepCalls>()
   ctx.on('session/event', ({ id }, { type, data }) => {
-    if (type === 'assistant/message') steps.set(id, { calls: callsOf(data.message.content) })
+    if (type === 'assistant/message') steps.set(id, new Step(data))
     else if (type === 'step/end') steps.delete(id)
   })
   return (agent) => steps.get((agent as { readonly id?: unknown }).id)
 }
 
-function callsOf(blocks: readonly { readonly type: string }[]): StepCalls['calls'] {
-  return blocks.flatMap((block) => {
-    if (block.type !== 'tool-call') return []
-    const { name, arguments: raw } = block as { readonly type: string; readonly name: string; readonly arguments: string }
-    return [{ name, args: parsed(raw) }]
+class Step implements StepCalls {
+  private readonly data: unknown
+  private read: StepCalls['calls'] | undefined
+
+  constructor(data: unknown) {
+    this.data = data
+  }
+
+  get calls(): StepCalls['calls'] {
+    return (this.read ??= callsOf(this.data))
+  }
+}
+
+function callsOf(data: unknown): StepCalls['calls'] {
+  const { message } = Object(data) as { readonly message?: unknown }
+  const { content } = Object(message) as { readonly content?: unknown }
+  if (!Array.isArray(content)) return []
+  return (content as readonly unknown[]).flatMap((block) => {
+    const { type, name, arguments: raw } = Object(block) as Readonly<Record<'type' | 'name' | 'arguments', unknown>>
+    return type === 'tool-call' && typeof name === 'string' && typeof raw === 'string' ? [{ name, args: parsed(raw) }] : []
   })
 }
 

@@ -1,0 +1,14 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+
+it('a million failing calls, each another one, cost an agent less than 64 KiB; large errors nothing, and an agent that is gone nothing', async () => {
+  const sources = process.env['LOOPGUARD_TEST_MODE'] === 'lib' ? [] : ['--conditions=@loopguard/source']
+  const program = fileURLToPath(new URL('programs/memory.ts', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...sources, '--import', 'tsx', program])
+  const { many, few, gone } = JSON.parse(stdout) as Record<'many' | 'few' | 'gone', number>
+  expect(many).toBeLessThan(65_536)
+  expect(few).toBeLessThan(4_096)
+  expect(gone).toBeLessThan(100)
+}, 240_000)

@@ -1,0 +1,47 @@
+// Run with --expose-gc: prints, as JSON, the bytes that the guard keeps for an agent with a million failing calls behind it, each another
+// one, for each of a thousand agents with few, and for one that is gone; and how long a call took.
+import { memoryUsage } from 'node:process'
+import { setImmediate as tick } from 'node:timers/promises'
+import { Context } from '@deepseek-ai/cordis'
+import * as guard from '@loopguard/repeated-failure-reminder'
+
+const CALLS = 1_000_000
+
+const ctx = new Context()
+await ctx.plugin(guard)
+const waterfall = (ctx.events.waterfall as (...args: unknown[]) => unknown).bind(ctx.events)
+const decision = (): unknown => ({ kind: 'accept' })
+
+async function fail(agent: object, at: number, text = `no such file ${at}`): Promise<void> {
+  await waterfall('tools/post-execute', { name: 'look', arguments: { at }, agent }, { isError: true, content: [{ type: 'text', text }] }, decision)
+}
+
+async function heap(): Promise<number> {
+  for (let round = 0; round < 4; round++) {
+    await tick()
+    globalThis.gc?.()
+  }
+  const { heapUsed, external } = memoryUsage()
+  return heapUsed + external
+}
+
+// What is compiled and allocated once is none of the agents'.
+for (let call = 0; call < 1_000; call++) await fail({}, call)
+
+const begun = await heap()
+const agent = {}
+const startedAt = performance.now()
+for (let call = 0; call < CALLS; call++) await fail(agent, call)
+const micros = ((performance.now() - startedAt) * 1_000) / CALLS
+const many = (await heap()) - begun
+
+const agents = Array.from({ length: 200 }, () => ({}))
+const large = 'x'.repeat(1_000_000)
+for (const [index, each] of agents.entries()) for (let call = 0; call < 3; call++) await fail(each, call, `${index}${large}`)
+const few = ((await heap()) - begun - many) / agents.length
+
+const before = await heap()
+for (let call = 0; call < 20_000; call++) await fail({}, call)
+const gone = ((await heap()) - before) / 20_000
+
+process.stdout.write(JSON.stringify({ many, few, gone, micros, kept: [agent, agents].length }))
