@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
-it('a million failing calls, each another one, cost an agent less than 64 KiB; large errors nothing, and an agent that is gone nothing', async () => {
+it('a million failing calls, each another one, add less than 64 KiB to an agent; large errors are not kept, and nothing of an agent that is gone', async () => {
   const sources = process.env['LOOPGUARD_TEST_MODE'] === 'lib' ? [] : ['--conditions=@loopguard/source']
   const program = fileURLToPath(new URL('programs/memory.ts', import.meta.url))
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...sources, '--import', 'tsx', program])

@@ -28,7 +28,7 @@ export class RecordingBuilder {
    * Two answers with nothing between them are one: there is nothing that the second could be an answer to. (After calls there is:
    * their results, though they were not recorded.)
    */
-  say(blocks: readonly ModelBlock[], calls: readonly Omit<RecordedCall, 'result'>[]): void {
+  say(blocks: readonly ModelBlock[], calls: readonly Omit<RecordedCall, 'result' | 'isError'>[]): void {
     const last = this.answers.at(-1)
     const said = calls.map((call): OpenCall => ({ ...call, result: undefined }))
     const callBlocks = calls.map((call): ModelBlock => ({ type: 'tool-call', ...call, id: CallId(call.id) }))
@@ -42,12 +42,12 @@ export class RecordingBuilder {
   }
 
   /** Whether some call of this id waits for a result: one of the latest answer first, then the oldest. */
-  answer(id: string, result: string): boolean {
-    return this.fill((call) => call.id === id, result)
+  answer(id: string, result: string, isError: boolean): boolean {
+    return this.fill((call) => call.id === id, result, isError)
   }
 
-  answerByName(name: string, result: string): boolean {
-    return this.fill((call) => call.name === name, result)
+  answerByName(name: string, result: string, isError: boolean): boolean {
+    return this.fill((call) => call.name === name, result, isError)
   }
 
   build(model: string | undefined): Recording {
@@ -55,11 +55,12 @@ export class RecordingBuilder {
     return { system: this.system.length === 0 ? undefined : this.system.join('\n\n'), model, answers, inputs: this.inputs }
   }
 
-  private fill(matches: (call: OpenCall) => boolean, result: string): boolean {
+  private fill(matches: (call: OpenCall) => boolean, result: string, isError: boolean): boolean {
     const open = (call: OpenCall): boolean => call.result === undefined && matches(call)
     const call = this.answers.at(-1)?.calls.find(open) ?? this.answers.flatMap(({ calls }) => calls).find(open)
     if (call === undefined) return false
     call.result = result
+    if (isError) call.isError = true
     return true
   }
 }

@@ -9,6 +9,8 @@ export interface RecordedCall {
   readonly arguments: string
   /** `undefined` when the recording holds none. */
   readonly result: string | undefined
+  /** The recording says that the call failed. */
+  readonly isError?: true
 }
 
 /** One answer of the recorded model. */

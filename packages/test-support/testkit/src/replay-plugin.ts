@@ -6,7 +6,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import z from '@deepseek-ai/schemastery'
 import type { Agent, AgentOptions } from '@loopguard/agent-loop'
-import { codeOf, strictConfig } from '@loopguard/kit'
+import { codeOf, messageOf, strictConfig } from '@loopguard/kit'
 import { SessionId } from '@loopguard/llm'
 import { pathOf } from './path-of.ts'
 import { Replay } from './replay.ts'
@@ -24,6 +24,8 @@ export interface Config {
   readonly provider: string
   /** The JSON file to read, relative to the folder of the `cordis.yml`. */
   readonly transcript: string
+  /** A regular expression (flag `m`): a result in which it finds something is that of a call that failed. `is_error` says so by itself. */
+  readonly errors?: string
 }
 
 export const name = 'replay'
@@ -32,19 +34,29 @@ export const inject: string[] = ['llm', 'sessions', 'tools', 'agentLoop']
 
 export const Config: z<Partial<Config>, Config> = strictConfig(
   name,
-  z.object({ provider: z.string().default('replay'), transcript: z.string().required() }) as z<Partial<Config>, Config>,
-  ['provider', 'transcript'],
+  z.object({ provider: z.string().default('replay'), transcript: z.string().required(), errors: z.string() }) as z<Partial<Config>, Config>,
+  ['provider', 'transcript', 'errors'],
+  { check: ({ errors }) => (typeof errors === 'string' ? faultsOfExpression(errors) : []) },
 )
+
+function faultsOfExpression(errors: string): string[] {
+  try {
+    new RegExp(errors, 'm')
+    return []
+  } catch (error) {
+    return [`\`errors\` must be a regular expression: ${messageOf(error)}`]
+  }
+}
 
 /**
  * Makes an agent for the recording. With a loader it starts at `loopguard/ready`, when guards that are loaded later are there
  * too; without one, at once.
  * @throws TranscriptError for a transcript that cannot be read or is malformed.
  */
-export function apply(ctx: Context, { provider, transcript }: Config): void {
+export function apply(ctx: Context, { provider, transcript, errors }: Config): void {
   const recording = readTranscript(pathOf(ctx, transcript, name, 'transcript'))
   const { system, model = 'recorded' } = recording
-  const replay = new Replay(recording)
+  const replay = new Replay(recording, { errors: errors === undefined ? undefined : new RegExp(errors, 'm') })
   ctx.llm.registerAdapter([provider], replay)
   const agent = createAgent(ctx, provider, { provider, model, ...(system !== undefined && { system }) })
   for (const tool of replay.tools()) agent.ctx.tools.register(tool)

@@ -19,9 +19,13 @@ export class Replay extends LlmAdapter {
   /** Which of them an execution stands for; a retry is the same execution. */
   private played = new Map<symbol, RecordedCall | undefined>()
 
-  constructor(recording: Recording) {
+  private readonly errors: RegExp | undefined
+
+  /** @param errors - a result in which it finds something is that of a call that failed, as is one that the recording says so of. */
+  constructor(recording: Recording, { errors }: { readonly errors?: RegExp | undefined } = {}) {
     super()
     this.recording = recording
+    this.errors = errors
   }
 
   /** One tool for every name that the recording calls. */
@@ -68,6 +72,7 @@ export class Replay extends LlmAdapter {
     if (!this.played.has(token)) this.played.set(token, this.calls.get(callId)?.shift())
     const call = this.played.get(token)
     if (call?.name !== name) throw new HarnessError(`the recording holds no call "${callId}" of tool "${name}" here`, 'NOT_RECORDED')
+    if (call.result !== undefined && (call.isError === true || this.errors?.test(call.result) === true)) throw failureOf(call.result)
     if (call.result !== undefined) return call.result
     throw new HarnessError(`the recording holds no result for call "${callId}" of tool "${name}"`, 'NO_RECORDED_RESULT')
   }
@@ -91,6 +96,11 @@ function byId(calls: readonly RecordedCall[]): Map<string, RecordedCall[]> {
   const groups = new Map<string, RecordedCall[]>()
   for (const call of calls) groups.set(call.id, [...(groups.get(call.id) ?? []), call])
   return groups
+}
+
+/** The pipeline puts the word in front that a recording may have there already. */
+function failureOf(result: string): Error {
+  return new Error(result.replace(/^Error: /, ''))
 }
 
 const SOURCE = { kind: 'plugin', plugin: 'replay' } as const

@@ -17,13 +17,13 @@ export function readMessage(message: JsonCursor, recording: RecordingBuilder): v
       return readAssistant(message, recording)
     case 'tool': {
       const id = message.at('tool_call_id')
-      if (!recording.answer(id.text('the id of a tool call'), textOf(message)))
+      if (!recording.answer(id.text('the id of a tool call'), textOf(message), isError(message)))
         throw id.fault('the id of an earlier tool call that has no result yet')
       return
     }
     case 'function': {
       const name = message.at('name')
-      if (!recording.answerByName(name.text('the name of a function'), textOf(message)))
+      if (!recording.answerByName(name.text('the name of a function'), textOf(message), isError(message)))
         throw name.fault('the name of an earlier function call that has no result yet')
       return
     }
@@ -85,6 +85,14 @@ function textOf(message: JsonCursor): string {
     : contentOf(message)
         .map((block) => block.text)
         .join('')
+}
+
+/** Not in the format proper; recorders that know put it there. */
+function isError(message: JsonCursor): boolean {
+  if (message.lacks('is_error')) return false
+  const flag = message.at('is_error')
+  if (typeof flag.value !== 'boolean') throw flag.fault('true or false')
+  return flag.value
 }
 
 const MEDIA = ['image_url', 'input_audio', 'file']

@@ -118,6 +118,29 @@ describe('a replay', () => {
     })
   })
 
+  it('fails where the recording says so, or its text, told by an expression', async () => {
+    const messages = [
+      hears('go'),
+      says(null, call('c1'), call('c2'), call('c3')),
+      { ...gives('c1', 'Error: no such file'), is_error: true },
+      gives('c2', 'ran\n[exit code: 2]'),
+      gives('c3', 'says [exit code: 2]'),
+      says('end'),
+    ]
+    await using harness = await play(messages, [], { errors: '^\\[exit code: ' })
+    expect(told(harness.replayed).filter((line) => line.startsWith('tool'))).toEqual([
+      'tool: = ! Error: no such file',
+      'tool: = ! Error: ran\n[exit code: 2]',
+      'tool: = says [exit code: 2]',
+    ])
+    await using plain = await play(messages)
+    expect(told(plain.replayed)).toContain('tool: = ran\n[exit code: 2]')
+  })
+
+  it('refuses an expression that is none', async () => {
+    await expect(play([hears('go')], [], { errors: '(' })).rejects.toThrow('replay: `errors` must be a regular expression: Invalid regular expression')
+  })
+
   it('sends malformed arguments as they were recorded', async () => {
     await using harness = await play([hears('go'), says(null, call('c', 'look', '{"a":')), gives('c', 'fine'), says('end')])
     expect(told(harness.replayed)).toContain('tool: = fine')

@@ -1,5 +1,5 @@
-// Run with --expose-gc: prints, as JSON, the bytes that the guard keeps for an agent with a million failing calls behind it, each another
-// one, for each of a thousand agents with few, and for one that is gone; and how long a call took.
+// Run with --expose-gc: prints, as JSON, by how many bytes what the guard keeps for an agent grows over a million failing calls, each another
+// one; what it keeps for an agent with few, of large errors; and for one that is gone. And how long a call took.
 import { memoryUsage } from 'node:process'
 import { setImmediate as tick } from 'node:timers/promises'
 import { Context } from '@deepseek-ai/cordis'
@@ -26,19 +26,20 @@ async function heap(): Promise<number> {
 }
 
 // What is compiled and allocated once is none of the agents'.
-for (let call = 0; call < 1_000; call++) await fail({}, call)
+const agent = {}
+for (let call = 0; call < 20_000; call++) await fail(agent, -call)
 
 const begun = await heap()
-const agent = {}
 const startedAt = performance.now()
 for (let call = 0; call < CALLS; call++) await fail(agent, call)
 const micros = ((performance.now() - startedAt) * 1_000) / CALLS
 const many = (await heap()) - begun
 
+const full = await heap()
 const agents = Array.from({ length: 200 }, () => ({}))
 const large = 'x'.repeat(1_000_000)
 for (const [index, each] of agents.entries()) for (let call = 0; call < 3; call++) await fail(each, call, `${index}${large}`)
-const few = ((await heap()) - begun - many) / agents.length
+const few = ((await heap()) - full) / agents.length
 
 const before = await heap()
 for (let call = 0; call < 20_000; call++) await fail({}, call)
