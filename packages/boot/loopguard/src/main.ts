@@ -6,7 +6,7 @@ import { addLogCommands } from './logs/commands.ts'
 import { LogFault } from './logs/store.ts'
 import { outletOf } from './show/outlet.ts'
 import { EXIT } from './run/exit-codes.ts'
-import { REMINDER_ROW, type ReplayOptions, replayRows } from './run/replay-rows.ts'
+import { replayCommand } from './run/replay-command.ts'
 import { readRows } from './load/rows.ts'
 import { run, type RunOptions } from './run/run.ts'
 
@@ -40,21 +40,12 @@ export async function main(args: readonly string[]): Promise<number> {
       const file = resolve(path)
       code = await run({ file, rows: await readRows(file), ...limitsOf(shared), waitForJobs: waitForJobs === true, out, notes })
     })
-  const replay = shared(program.command('replay').argument('<transcript.json>', 'a conversation in the chat-completions message format'))
-    .description('play a recorded conversation through the guards, and show where the reminder acts')
-    .option('--thresholds <counts>', 'at which counts to remind, such as 3,5,8', parseCounts)
-    .option('--include <pattern>', 'track these tools only; * stands for anything; repeatable', collect)
-    .option('--exclude <pattern>', 'do not track these tools; repeatable', collect)
-    .action(async (path: string, { json, loadLimit, stopLimit, ...guard }: Shared & ReplayOptions) => {
-      const rows = replayRows(path, guard)
-      try {
-        code = await run({ file: resolve(path), rows, ...limitsOf({ json, loadLimit, stopLimit }), out, notes })
-      } catch (error) {
-        const misuse = refusedOptions(error)
-        if (misuse === undefined) throw error
-        replay.error(`error: ${misuse}`)
-      }
-    })
+  const replay = program.command('replay').argument('<transcript.json>', 'a conversation in the chat-completions message format')
+  replayCommand(
+    shared(replay),
+    (options: Shared) => ({ ...limitsOf(options), out, notes }),
+    (ended) => (code = ended),
+  )
   addLogCommands(program, (text) => out.say(text))
   try {
     await program.parseAsync(args, { from: 'user' })
@@ -75,15 +66,6 @@ function limitsOf({ json, loadLimit, stopLimit }: Shared): Pick<RunOptions, 'jso
   return { json: json === true, loadLimitMs: loadLimit, stopLimitMs: stopLimit }
 }
 
-/** What the guard says of a configuration that came from the command line; `undefined` for faults of any other kind. */
-function refusedOptions(error: unknown): string | undefined {
-  if (!(error instanceof CompositionError)) return undefined
-  const refused = error.faults.filter(
-    ({ row, error: thrown }) => row === REMINDER_ROW && thrown instanceof Error && thrown.name === 'ValidationError',
-  )
-  return refused.length === error.faults.length ? refused.map(({ cause }) => cause).join('\n') : undefined
-}
-
 function codeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.completed : EXIT.usage
   if (!(error instanceof CompositionError || error instanceof LogFault)) throw error
@@ -91,20 +73,10 @@ function codeOf(error: unknown): number {
   return EXIT.loadFailed
 }
 
-function parseCounts(text: string): number[] {
-  const counts = text.split(',').map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN))
-  if (counts.some(Number.isNaN)) throw new InvalidArgumentError('Expected integers separated by commas, such as 3,5,8.')
-  return counts
-}
-
 function parseLimit(text: string): number {
   const limit = Number(text)
   if (!(limit >= 1 && limit <= 2_147_483_647)) throw new InvalidArgumentError('Expected milliseconds, 1 to 2147483647.')
   return limit
-}
-
-function collect(pattern: string, patterns: readonly string[] = []): string[] {
-  return [...patterns, pattern]
 }
 
 function version(): string {

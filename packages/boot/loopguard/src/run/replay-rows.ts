@@ -1,24 +1,28 @@
 import { resolve } from 'node:path'
+import type { AuditOptions } from '../audit/audit.ts'
 import type { Row } from '../load/rows.ts'
 
-export interface ReplayOptions {
-  readonly thresholds?: readonly number[]
-  readonly include?: readonly string[]
-  readonly exclude?: readonly string[]
+export interface ReplayOptions extends AuditOptions {
+  readonly errors?: string | undefined
 }
 
-/** Id of the row whose configuration comes from the command line. */
-export const REMINDER_ROW = 'repeat-tool-reminder'
+/** Ids of the rows whose configuration comes from the command line. */
+export const GUARD_ROWS: ReadonlySet<string> = new Set(['repeat-tool-reminder', 'repeated-failure-reminder'])
 
-/** The composition that plays a recorded conversation through both guards. */
-export function replayRows(transcript: string, options: ReplayOptions): Row[] {
+/** The composition that plays a recorded conversation through the guards. */
+export function replayRows(transcript: string, { thresholds, include, exclude, guards, results, errors }: ReplayOptions): Row[] {
+  const configs = {
+    'repeat-tool-reminder': { thresholds, include, exclude, results },
+    'repeated-failure-reminder': { include, exclude },
+  }
+  const reminders = Object.entries(configs).filter(([name]) => guards === undefined || guards.some((guard) => guard === name))
   return [
     { id: 'llm', name: '@loopguard/llm' },
     { id: 'session', name: '@loopguard/session' },
     { id: 'tools', name: '@loopguard/tools' },
     { id: 'timeout-policy', name: '@loopguard/timeout-policy' },
-    { id: REMINDER_ROW, name: '@loopguard/repeat-tool-reminder', config: options },
+    ...reminders.map(([id, config]) => ({ id, name: `@loopguard/${id}`, config })),
     { id: 'agent-loop', name: '@loopguard/agent-loop' },
-    { id: 'replay', name: '@loopguard/testkit/replay', config: { transcript: resolve(transcript) } },
+    { id: 'replay', name: '@loopguard/testkit/replay', config: { transcript: resolve(transcript), ...(errors !== undefined && { errors }) } },
   ]
 }

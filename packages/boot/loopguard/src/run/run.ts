@@ -1,4 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
+import type { AuditReport } from '../audit/audit-report.ts'
 import { compose } from '../load/compose.ts'
 import { ErrorLog } from '../load/error-log.ts'
 import type { Row } from '../load/rows.ts'
@@ -26,6 +27,8 @@ export interface RunOptions {
   readonly stopLimitMs: number
   /** Whether background jobs are waited for, and not ended. */
   readonly waitForJobs?: boolean
+  /** What rules say of what the agents did is told before the summary. */
+  readonly audit?: AuditReport
   readonly out: Outlet
   readonly notes: Outlet
 }
@@ -38,10 +41,10 @@ export interface RunOptions {
  * @throws CompositionError when a row did not become active; then nothing was sent.
  */
 export async function run(options: RunOptions): Promise<number> {
-  const { file, rows, json, loadLimitMs, stopLimitMs, waitForJobs = false, out, notes } = options
+  const { file, rows, json, loadLimitMs, stopLimitMs, waitForJobs = false, audit, out, notes } = options
   const say = (text: string): void => notes.say(text)
   const signals = new StopSignals()
-  const report = new Report({ json, style: out.style, write: (text) => out.write(text) })
+  const report = new Report({ json, style: out.style, write: (text) => out.write(text), audit })
   let loading: Context | undefined
   const composed = compose(rows, {
     file,

@@ -1,5 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { isReminder, listen, type LogEvent } from './log-events.ts'
+import { isReminder, listen, type LogEvent, type LogMessage, reminderOf } from './log-events.ts'
 
 /** A tool call, and where in the conversation it was made. */
 export interface CallRecord {
@@ -23,8 +23,8 @@ interface Activity {
 
 /** Knows which calls run, and which call a reminder is about: the log has both in order, but does not tie them together. */
 export class CallBook {
-  /** Calls that a reminder followed, in order. */
-  readonly reminded: CallRecord[] = []
+  /** Calls that a reminder followed, in order, each with the guard that it is of. */
+  readonly reminded: { readonly guard: string | undefined; readonly call: CallRecord }[] = []
   private readonly causes = new Map<string, CallRecord>()
   private readonly active = new Map<string, Activity>()
 
@@ -65,7 +65,7 @@ export class CallBook {
         activity.open.delete(event.data.message.content[0]?.toolCallId ?? '')
         return
       case 'user/message':
-        this.remember(event.data.id)
+        this.remember(event.data)
         return
       case 'turn/end':
         this.active.delete(agent)
@@ -85,8 +85,8 @@ export class CallBook {
     })
   }
 
-  private remember(messageId: string): void {
-    const cause = this.causes.get(messageId)
-    if (cause !== undefined) this.reminded.push(cause)
+  private remember(message: LogMessage): void {
+    const call = this.causes.get(message.id)
+    if (call !== undefined) this.reminded.push({ guard: reminderOf(message), call })
   }
 }

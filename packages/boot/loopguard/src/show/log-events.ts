@@ -84,12 +84,18 @@ export function listen<Name extends keyof Listeners>(ctx: Context, name: Name, l
   ;(ctx.on as unknown as (name: Name, listener: Listeners[Name]) => void).call(ctx, name, listener)
 }
 
-const REMINDER_PLUGIN = 'repeat-tool-reminder'
+/** The guard whose reminders the summary lists as `reminded`. */
+export const REPEAT_REMINDER = 'repeat-tool-reminder'
+const REMINDERS: ReadonlySet<string | undefined> = new Set([REPEAT_REMINDER, 'repeated-failure-reminder'])
 const TIMEOUT_CODE = 'TOOL_TIMEOUT'
 
-/** Whether a message is a reminder of the guard, by its source. */
-export function isReminder({ source }: LogMessage): boolean {
-  return source.kind === 'plugin' && source.plugin === REMINDER_PLUGIN
+/** The guard that a message is a reminder of, by its source. */
+export function reminderOf({ source }: LogMessage): string | undefined {
+  return source.kind === 'plugin' && REMINDERS.has(source.plugin) ? source.plugin : undefined
+}
+
+export function isReminder(message: LogMessage): boolean {
+  return reminderOf(message) !== undefined
 }
 
 /** Whether the failure of a tool result is a timeout of the guard, by its code. */

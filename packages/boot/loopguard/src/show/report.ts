@@ -1,14 +1,15 @@
 import type { Context } from '@deepseek-ai/cordis'
+import type { AuditReport } from '../audit/audit-report.ts'
 import { CallBook, type CallRecord } from './call-book.ts'
-import { blockingLimit, type LimitRecord } from './limits.ts'
-import { listen, type LogEvent } from './log-events.ts'
+import { listen, type LogEvent, REPEAT_REMINDER } from './log-events.ts'
+import { placeOf } from './place.ts'
 import { Printout } from './printout.ts'
 import { type Counts, Tally } from './tally.ts'
 import { escaped, type Style } from './terminal.ts'
 
 /** The last line of `--json`: `{"summary": …}`. */
 export interface Summary extends Counts {
-  /** The calls after which the reminder acted, in order. */
+  /** The calls after which the reminder of repeated calls acted, in order. */
   readonly reminded: readonly CallRecord[]
   /** The limits of a cap that were reached, in order. */
   readonly limits: readonly LimitRecord[]
@@ -18,9 +19,9 @@ export interface ReportOptions {
   readonly json: boolean
   readonly style: Style
   readonly write: (text: string) => void
+  /** What rules say of the conversations, told before the summary. */
+  readonly audit?: AuditReport | undefined
 }
-
-const MAX_ARGUMENTS = 200
 
 /** What a run shows on standard output: the log as it is written, then the summary; as text, or as one JSON object a line. */
 export class Report {
@@ -38,7 +39,8 @@ export class Report {
 
   attach(ctx: Context): void {
     this.calls.attach(ctx)
-    listen(ctx, 'session/event', ({ id, events = [] }, event) => this.show(id, event, events))
+    this.options.audit?.attach(ctx)
+    listen(ctx, 'session/event', ({ id }, event) => this.show(id, event))
     listen(ctx, 'agent/error', ({ error }) => {
       if (error instanceof Error) this.loggedOut = true
     })
@@ -50,9 +52,12 @@ export class Report {
   }
 
   finish(): void {
-    const { json, write } = this.options
-    const summary: Summary = { ...this.tally.counts(), reminded: this.calls.reminded, limits: this.limits }
-    write(json ? `${JSON.stringify({ summary })}\n` : this.textOf(summary))
+    const { json, write, audit, style } = this.options
+    const told = audit?.finish()
+    if (told !== undefined) write(json ? told.lines() : told.text(style))
+    const reminded = this.calls.reminded.flatMap(({ guard, call }) => (guard === REPEAT_REMINDER ? [call] : []))
+    const summary: Summary = { ...this.tally.counts(), reminded }
+    write(json ? `${JSON.stringify({ summary: { ...summary, ...told?.summary } })}\n` : this.textOf(summary))
   }
 
   private show(agent: string, event: LogEvent, log: readonly LogEvent[]): void {
@@ -64,23 +69,17 @@ export class Report {
     write(this.printout.render(agent, event, event.type === 'turn/end' ? blockingLimit(log, event.data.turn) : undefined))
   }
 
-  private textOf({ reminded, limits, ...counts }: Summary): string {
-    const { paint } = this.options.style
-    const acted = this.listed(paint.yellow('the reminder acted after'), reminded.map(placeOf))
-    const capped = this.listed(paint.red('limits reached'), limits.map(limitOf))
-    return `${acted}${capped}${paint.bold('summary')}: ${numbersOf(counts)}\n`
-  }
-
-  private listed(title: string, items: readonly string[]): string {
-    const list = items.map((item, index) => `  ${index + 1}. ${item}\n`).join('')
-    return list === '' ? '' : `${title}\n${this.options.style.isTerminal ? escaped(list) : list}`
+  private textOf({ reminded: _, ...counts }: Summary): string {
+    const { paint, isTerminal } = this.options.style
+    const acted = this.calls.reminded.map(({ guard, call }, index) => `  ${index + 1}. ${placeOf(call)}${sayingIf(guard)}\n`).join('')
+    const where = acted === '' ? '' : `${paint.yellow('the reminder acted after')}\n${isTerminal ? escaped(acted) : acted}`
+    return `${where}${paint.bold('summary')}: ${numbersOf(counts)}\n`
   }
 }
 
-function placeOf({ agent, turn, step, callId, name, arguments: raw }: CallRecord): string {
-  const text = raw.replaceAll(/\s+/g, ' ')
-  const shown = text.length > MAX_ARGUMENTS ? `${text.slice(0, MAX_ARGUMENTS).replace(/[\ud800-\udbff]$/, '')}…` : text
-  return `${name} ${shown} [${callId}] (${agent}, turn ${turn}, step ${step})`
+/** Which guard it was, where it is not the one that one thinks of. */
+function sayingIf(guard: string | undefined): string {
+  return guard === undefined || guard === REPEAT_REMINDER ? '' : `: ${guard}`
 }
 
 function limitOf({ agent, turn, step, limit, value }: LimitRecord): string {
