@@ -49,7 +49,7 @@ function checkHarness(local) {
     })
     for (const [name, alias] of aliases) dependencies[name] = local[alias]
     // What the guards stand on, and the registry of their companions.
-    const names = ['timeout', 'repeat', 'kit', 'cordis-internals', 'invariants'].map((name) => `@loopguard/${name}`)
+    const names = ['timeout', 'repeat', 'advisory', 'kit', 'cordis-internals', 'invariants'].map((name) => `@loopguard/${name}`)
     const needed = names.map((name) => [name, local[name]])
     writeJson(folder, { dependencies: { ...dependencies, ...Object.fromEntries(needed) } })
     for (const file of ['cordis.yml', 'conversation.mjs', 'model.mjs', 'tools.mjs']) cpSync(join(example, file), join(folder, file))

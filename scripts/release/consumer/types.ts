@@ -11,6 +11,8 @@ import LlmRuntime, { createUserMessage, SessionId, type UserMessage } from '@loo
 import * as llmInvariant from '@loopguard/llm/invariant'
 import * as repeatToolReminder from '@loopguard/repeat-tool-reminder'
 import * as repeatToolReminderInvariant from '@loopguard/repeat-tool-reminder/invariant'
+import * as repeatedFailureReminder from '@loopguard/repeated-failure-reminder'
+import * as repeatedFailureReminderInvariant from '@loopguard/repeated-failure-reminder/invariant'
 import SessionStore, { type Session } from '@loopguard/session'
 import * as sessionInvariant from '@loopguard/session/invariant'
 import { createHarness } from '@loopguard/testkit'
@@ -29,10 +31,10 @@ void ctx.plugin(AgentLoop, {})
 void ctx.plugin(Invariants, {})
 void ctx.plugin(timeoutPolicy)
 void ctx.plugin(repeatToolReminder, { thresholds: [3, 5], exclude: ['todo_*'] })
-void ctx.plugin(budget, { maxStepsPerTurn: 50, exclude: ['todo_*'] })
+void ctx.plugin(repeatedFailureReminder, { thresholds: [3, 5], errors: '^\\[exit code: ' })
 void ctx.plugin(scriptedModel, { script: 'script.yml' })
 void ctx.plugin(replay, { transcript: 'transcript.json' })
-const companions = [agentLoopInvariant, budgetInvariant, invariantsInvariant, llmInvariant, repeatToolReminderInvariant, sessionInvariant]
+const companions = [agentLoopInvariant, invariantsInvariant, llmInvariant, repeatToolReminderInvariant, sessionInvariant, repeatedFailureReminderInvariant]
 for (const plugin of [...companions, timeoutPolicyInvariant, toolsInvariant]) void ctx.plugin(plugin)
 
 const options: AgentOptions = { provider: 'scripted', model: 'example' }

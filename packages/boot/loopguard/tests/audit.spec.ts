@@ -5,7 +5,7 @@ import type { Trail } from '../src/audit/trail.ts'
 /** A letter for each call, capitals fail; a digit behind it is its result. Words are steps, `|` is the user. */
 function trailOf(drawn: string): Trail {
   let calls = 0
-  return drawn.split(' ').flatMap((word, step) => {
+  return drawn.split(' ').flatMap((word, step): Trail => {
     if (word === '|') return ['user' as const]
     return [...word.matchAll(/([a-zA-Z])(\d*)/g)].map(([, letter = '', result = '']) => ({
       turn: 1,
@@ -49,7 +49,10 @@ describe('numbers', () => {
   })
 
   it('a call that is left out is no repetition, and ends none', () => {
-    expect(audited('| a x a x x a', { exclude: ['x'] })).toMatchObject({ repeatedCalls: 2, findings: [{ callId: '6', count: 3, firstCallId: '1' }] })
+    expect(audited('| a x a x x a', { exclude: ['x'] })).toMatchObject({
+      repeatedCalls: 2,
+      findings: [{ callId: '6', count: 3, firstCallId: '1' }],
+    })
   })
 
   it('of a series that went on to another error are those of the series', () => {
@@ -75,7 +78,16 @@ describe('the picture', () => {
   })
 
   it('has a letter for some fifty calls, and marks for more', () => {
-    const trail = Array.from({ length: 60 }, (_, index) => [0, 1].map(() => ({ turn: 1, step: index, callId: '1', name: `tool ${index}`, arguments: '', outcome: { isError: false, text: '' } }))).flat()
+    const trail = Array.from({ length: 60 }, (_, index) =>
+      [0, 1].map(() => ({
+        turn: 1,
+        step: index,
+        callId: '1',
+        name: `tool ${index}`,
+        arguments: '',
+        outcome: { isError: false, text: '' },
+      })),
+    ).flat()
     const { picture } = audit('one', trail, {})
     expect(picture).toMatch(/^AaBb.*Zz/)
     expect(picture.endsWith('*·')).toBe(true)

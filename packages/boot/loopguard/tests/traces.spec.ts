@@ -52,7 +52,10 @@ interface Replayed {
 async function replay(file: string, ...options: string[]): Promise<Replayed> {
   written.out = ''
   const code = await main(['replay', file, '--json', ...options])
-  const lines = written.out.trim().split('\n').map((line) => JSON.parse(line) as Line)
+  const lines = written.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line)
   const reminded = (guard: string): number[] => {
     let calls = 0
     return lines.flatMap(({ event }) => {
@@ -118,7 +121,17 @@ describe('findings', () => {
 
   it('of failures and of runs without news say the error, and where it began', async () => {
     const { findings } = await replay(join(TRACES, '09-wandering.json'))
-    expect(findings.map(({ guard, callId, count, distinct, error, firstCallId, callsAfter }) => [guard, callId, count, distinct, error, firstCallId, callsAfter])).toEqual([
+    expect(
+      findings.map(({ guard, callId, count, distinct, error, firstCallId, callsAfter }) => [
+        guard,
+        callId,
+        count,
+        distinct,
+        error,
+        firstCallId,
+        callsAfter,
+      ]),
+    ).toEqual([
       ['repeated-failure-reminder', 'call_08', 3, 1, 'Error: no such file', 'call_02', 0],
       ['no-news-run', 'call_08', 5, 3, 'Error: no such file', 'call_04', 2],
       ['repeated-failure-reminder', 'call_09', 3, 1, 'Error: no such file', 'call_03', 0],
@@ -150,7 +163,8 @@ const call = (id: string, name: string, args = '{}'): object => ({
   tool_calls: [{ id, type: 'function', function: { name, arguments: args } }],
 })
 const result = (id: string, content: string): object => ({ role: 'tool', tool_call_id: id, content })
-const recording = (...messages: object[]): string => join(folder({ 'x.json': JSON.stringify([{ role: 'user', content: 'go' }, ...messages]) }), 'x.json')
+const recording = (...messages: object[]): string =>
+  join(folder({ 'x.json': JSON.stringify([{ role: 'user', content: 'go' }, ...messages]) }), 'x.json')
 
 describe('a tool that fails in plain text', () => {
   it('is known by --errors', async () => {
@@ -163,7 +177,9 @@ describe('a tool that fails in plain text', () => {
     const file = recording(...[1, 2, 3].flatMap(round))
     expect((await replay(file)).findings).toEqual([])
     const { findings, reminded } = await replay(file, '--errors', '^\\[exit code: ')
-    expect(findings).toMatchObject([{ guard: 'repeated-failure-reminder', callId: 'a3', error: 'Error: 1 of 3 failed\n[exit code: 2]', firstCallId: 'a1' }])
+    expect(findings).toMatchObject([
+      { guard: 'repeated-failure-reminder', callId: 'a3', error: 'Error: 1 of 3 failed\n[exit code: 2]', firstCallId: 'a1' },
+    ])
     expect(reminded('repeated-failure-reminder')).toEqual([5])
   })
 })
@@ -201,7 +217,10 @@ describe('a transcript without a tool call', () => {
 
 describe('a usage error', () => {
   it.each([
-    [['--guards', 'repeat-tool-reminder,loops'], 'There is no "loops"; the names are repeat-tool-reminder, repeated-failure-reminder, no-news-run.'],
+    [
+      ['--guards', 'repeat-tool-reminder,loops'],
+      'There is no "loops"; the names are repeat-tool-reminder, repeated-failure-reminder, no-news-run.',
+    ],
     [['--results', 'same'], 'Allowed choices are any, unchanged.'],
     [['--errors', '('], 'Expected a regular expression: Invalid regular expression: /(/m: Unterminated group.'],
     [['--errors', ' '], 'Expected a regular expression that is not blank.'],

@@ -13,7 +13,9 @@ const schema = Schema.object({
   include: Schema.array(Schema.string()).default([]).description('Patterns of the tools whose calls count; none means all.'),
   exclude: Schema.array(Schema.string()).default([]).description('Patterns of the tools whose calls are not seen at all.'),
   argumentsPreviewChars: Schema.number().step(1).min(1).default(500).description('Code points of the arguments that a reminder shows.'),
-  results: Schema.union(['any', 'unchanged'] as const).default('any').description('Whether a call counts on only if its result is unchanged.'),
+  results: Schema.union(['any', 'unchanged'] as const)
+    .default('any')
+    .description('Whether a call counts on only if its result is unchanged.'),
 })
 
 export const Config: NonNullable<Plugin.Base<Config>['Config']> = strictSchema(schema as never, repeatConfigFaults)

@@ -1,4 +1,14 @@
-import { changeOf, isList, keyOf, matches, type Recount, type RecountedCall, reminderCompanion, seenOf, type Seen } from '@loopguard/advisory/companion'
+import {
+  changeOf,
+  isList,
+  keyOf,
+  matches,
+  type Recount,
+  type RecountedCall,
+  reminderCompanion,
+  seenOf,
+  type Seen,
+} from '@loopguard/advisory/companion'
 import type { Companion } from '@loopguard/invariants/companion'
 import type { Outcome } from '@loopguard/repeat'
 

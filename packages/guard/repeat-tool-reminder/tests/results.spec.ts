@@ -50,7 +50,10 @@ describe('results', () => {
   it('are those of the tool, whatever a listener makes of them', async () => {
     await using harness = await stage({ results: 'unchanged' })
     let calls = 0
-    harness.ctx.on('tools/post-execute', async (_exec, _result, next) => ({ ...(await next()), content: [{ type: 'text', text: `${++calls}` }] }))
+    harness.ctx.on('tools/post-execute', async (_exec, _result, next) => ({
+      ...(await next()),
+      content: [{ type: 'text', text: `${++calls}` }],
+    }))
     const agent = harness.agent()
     const results = []
     for (let call = 0; call < 3; call++) results.push(await execute(harness.ctx, CALLS.A, { agent }))
@@ -62,7 +65,8 @@ describe('results', () => {
     const agent = harness.agent()
     const accepted = { kind: 'accept' }
     const decisions: unknown[] = []
-    for (const result of [undefined, null, {}]) decisions.push(await postExecute(harness.ctx, { ...CALLS.A, agent }, result, () => accepted))
+    for (const result of [undefined, null, {}])
+      decisions.push(await postExecute(harness.ctx, { ...CALLS.A, agent }, result, () => accepted))
     expect(decisions.map((decision) => decision === accepted)).toEqual([true, true, false])
     expect(harness.log).toEqual([])
   })

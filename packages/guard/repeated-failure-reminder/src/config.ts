@@ -9,7 +9,9 @@ export const name = 'repeated-failure-reminder'
 export type Config = FailureConfig
 
 const schema = Schema.object({
-  thresholds: Schema.array(Schema.number().step(1).min(2)).default([3, 5]).description('Numbers of failures at which the model is reminded.'),
+  thresholds: Schema.array(Schema.number().step(1).min(2))
+    .default([3, 5])
+    .description('Numbers of failures at which the model is reminded.'),
   include: Schema.array(Schema.string()).default([]).description('Patterns of the tools whose failures count; none means all.'),
   exclude: Schema.array(Schema.string()).default([]).description('Patterns of the tools whose failures do not count.'),
   argumentsPreviewChars: Schema.number().step(1).min(1).default(500).description('Code points of the arguments that a reminder shows.'),

@@ -103,7 +103,9 @@ describe('conversations', () => {
         return `inner failed: ${isError}`
       },
     })
-    harness.model.push(...['outer', 'x', 'outer', 'x', 'outer', 'x', 'outer'].map((name) => ({ calls: [{ name, arguments: {} }] })), { text: 'done' })
+    harness.model.push(...['outer', 'x', 'outer', 'x', 'outer', 'x', 'outer'].map((name) => ({ calls: [{ name, arguments: {} }] })), {
+      text: 'done',
+    })
     await harness.say(agent, 'go')
     expect(heard(agent)).not.toMatch(/[!?]/)
     harness.model.push({ calls: [{ name: 'nobody', arguments: {} }] }, { text: 'done' })
@@ -114,38 +116,50 @@ describe('conversations', () => {
 
 describe('both reminders in one composition', () => {
   it('never speak of the same call in the same step, change no result, and are in the log behind all results of the step', async () => {
-    const word = fc.array(fc.constantFrom('A', 'A', 'A', 'A', 'B', 'a', 'x', '1', '2'), { minLength: 1, maxLength: 6 }).map((letters) => letters.join(''))
-    const words = fc.array(fc.oneof({ arbitrary: word, weight: 8 }, { arbitrary: fc.constantFrom('U', 'P'), weight: 1 }), { minLength: 1, maxLength: 10 })
+    const word = fc
+      .array(fc.constantFrom('A', 'A', 'A', 'A', 'B', 'a', 'x', '1', '2'), { minLength: 1, maxLength: 6 })
+      .map((letters) => letters.join(''))
+    const words = fc.array(fc.oneof({ arbitrary: word, weight: 8 }, { arbitrary: fc.constantFrom('U', 'P'), weight: 1 }), {
+      minLength: 1,
+      maxLength: 10,
+    })
     const numbers = fc.uniqueArray(fc.integer({ min: 2, max: 5 }), { minLength: 1, maxLength: 3 })
     let [failures, repeats] = [0, 0]
     await fc.assert(
-      fc.asyncProperty(words, numbers, numbers, fc.constantFrom('any' as const, 'unchanged' as const), fc.boolean(), async (trace, one, two, results, turned) => {
-        const plugins = [
-          [guard, { thresholds: one }],
-          [repeatToolReminder, { thresholds: two, results }],
-        ] as const
-        const harness = await stage(turned ? [...plugins].reverse() : plugins)
-        const agent = harness.agent()
-        const spoken: { step: number; call: string; by: string }[] = []
-        let step = 0
-        harness.ctx.on('session/event', (_session, { type }) => void (type === 'step/start' && step++))
-        harness.ctx.on('tools/result', (exec, { additionalContexts = [] }) => {
-          for (const context of additionalContexts) {
-            const by = isReminder(context) ? 'failures' : isRepeatReminder(context) ? 'repeats' : ''
-            spoken.push({ step, call: `${exec.name} ${JSON.stringify(exec.arguments)}`, by })
-          }
-        })
-        await play(harness, agent, trace.join(' '))
-        await harness.dispose()
-        failures += spoken.filter(({ by }) => by === 'failures').length
-        repeats += spoken.filter(({ by }) => by === 'repeats').length
-        const bySpeaker = new Map<string, Set<string>>()
-        for (const { step: at, call, by } of spoken) bySpeaker.set(`${at} ${call}`, (bySpeaker.get(`${at} ${call}`) ?? new Set()).add(by))
-        expect([...bySpeaker.values()].every((by) => by.size === 1)).toBe(true)
-        // A letter for each result of a step, reminders behind the last of them.
-        expect(heard(agent)).toMatch(/^(?:[a-zA-Z]+[!?]* ?)*$/)
-        expect(harness.log).toEqual([])
-      }),
+      fc.asyncProperty(
+        words,
+        numbers,
+        numbers,
+        fc.constantFrom('any' as const, 'unchanged' as const),
+        fc.boolean(),
+        async (trace, one, two, results, turned) => {
+          const plugins = [
+            [guard, { thresholds: one }],
+            [repeatToolReminder, { thresholds: two, results }],
+          ] as const
+          const harness = await stage(turned ? [...plugins].reverse() : plugins)
+          const agent = harness.agent()
+          const spoken: { step: number; call: string; by: string }[] = []
+          let step = 0
+          harness.ctx.on('session/event', (_session, { type }) => void (type === 'step/start' && step++))
+          harness.ctx.on('tools/result', (exec, { additionalContexts = [] }) => {
+            for (const context of additionalContexts) {
+              const by = isReminder(context) ? 'failures' : isRepeatReminder(context) ? 'repeats' : ''
+              spoken.push({ step, call: `${exec.name} ${JSON.stringify(exec.arguments)}`, by })
+            }
+          })
+          await play(harness, agent, trace.join(' '))
+          await harness.dispose()
+          failures += spoken.filter(({ by }) => by === 'failures').length
+          repeats += spoken.filter(({ by }) => by === 'repeats').length
+          const bySpeaker = new Map<string, Set<string>>()
+          for (const { step: at, call, by } of spoken) bySpeaker.set(`${at} ${call}`, (bySpeaker.get(`${at} ${call}`) ?? new Set()).add(by))
+          expect([...bySpeaker.values()].every((by) => by.size === 1)).toBe(true)
+          // A letter for each result of a step, reminders behind the last of them.
+          expect(heard(agent)).toMatch(/^(?:[a-zA-Z]+[!?]* ?)*$/)
+          expect(harness.log).toEqual([])
+        },
+      ),
       { numRuns: 60 },
     )
     expect(failures).toBeGreaterThan(10)

@@ -22,7 +22,18 @@ it.each([
   ['null, which is how YAML has nothing', null],
   ['an empty map', {}],
   ['keys without a value of their own', { thresholds: undefined, errors: undefined, maskVolatile: undefined }],
-  ['all keys', { thresholds: [5, 2], include: ['*'], exclude: ['a'], argumentsPreviewChars: 1, errorPreviewChars: 1, maskVolatile: false, errors: 'x|y' }],
+  [
+    'all keys',
+    {
+      thresholds: [5, 2],
+      include: ['*'],
+      exclude: ['a'],
+      argumentsPreviewChars: 1,
+      errorPreviewChars: 1,
+      maskVolatile: false,
+      errors: 'x|y',
+    },
+  ],
 ])('takes %s', async (_title, config) => {
   expect(await refusal(config)).toBeUndefined()
 })

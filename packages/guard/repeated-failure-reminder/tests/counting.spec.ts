@@ -50,7 +50,8 @@ describe('the failures of a call', () => {
     ctx.on('tools/pre-execute', async (exec, next) => (exec.name === 'b' ? { kind: 'deny', reason: 'not today' } : next()))
     for (const name of ['b', 'nobody', 'strict']) {
       const counts: number[] = []
-      for (let call = 0; call < 3; call++) counts.push((await execute(ctx, { name, arguments: {} }, { agent })).additionalContexts?.length ?? 0)
+      for (let call = 0; call < 3; call++)
+        counts.push((await execute(ctx, { name, arguments: {} }, { agent })).additionalContexts?.length ?? 0)
       expect([name, ...counts]).toEqual([name, 0, 0, 1])
     }
   })
@@ -74,7 +75,8 @@ describe('the failures of a call', () => {
     let run = 0
     ctx.tools.register({ name: 'bash', description: '', parameters: {}, execute: () => `run ${++run} failed\n[exit code: 1]` })
     const said: boolean[] = []
-    for (let call = 0; call < 3; call++) said.push((await execute(ctx, { name: 'bash', arguments: {} }, { agent })).additionalContexts !== undefined)
+    for (let call = 0; call < 3; call++)
+      said.push((await execute(ctx, { name: 'bash', arguments: {} }, { agent })).additionalContexts !== undefined)
     expect(said).toEqual([false, false, true])
   })
 })
@@ -92,16 +94,19 @@ describe('beside the reminder of repeated calls', () => {
     expect(await seen(trace, [...both].reverse())).toBe(log)
   })
 
-  it('it reads how that one is set: its thresholds, its tools, its gate', async () => {
+  it('reads how that one is set: its thresholds, its tools, its gate', async () => {
     expect(await seen('A A A A A', [guard, [repeatToolReminder, { thresholds: [4] }]])).toBe('A A A! A? A')
     expect(await seen('A A A A A', [guard, [repeatToolReminder, { exclude: ['a'] }]])).toBe('A A A! A A!')
     expect(await seen('A x A x A', [guard, [repeatToolReminder, { exclude: ['x'] }]])).toBe('A x A x A?')
-    expect(await seen('1 2 1 1 1 1 1', [[guard, { thresholds: [2, 3] }], [repeatToolReminder, { results: 'unchanged', thresholds: [4] }]])).toBe(
-      'A A A A! A! A? A',
-    )
+    expect(
+      await seen('1 2 1 1 1 1 1', [
+        [guard, { thresholds: [2, 3] }],
+        [repeatToolReminder, { results: 'unchanged', thresholds: [4] }],
+      ]),
+    ).toBe('A A A A! A! A? A')
   })
 
-  it('it speaks again once that one is unloaded, and is silent once it is loaded', async () => {
+  it('speaks again once that one is unloaded, and is silent once it is loaded', async () => {
     await using harness = await stage()
     const agent = harness.agent()
     const other = await harness.ctx.plugin(repeatToolReminder, { thresholds: [2, 3] })
@@ -111,7 +116,7 @@ describe('beside the reminder of repeated calls', () => {
     expect(heard(agent)).toBe('A A? A? A A!')
   })
 
-  it('it hears of one that belongs to an agent, for that agent alone', async () => {
+  it('hears of one that belongs to an agent, for that agent alone', async () => {
     await using harness = await stage()
     const [one, two] = [harness.agent(), harness.agent()]
     await one.ctx.plugin(repeatToolReminder, {})
@@ -120,7 +125,10 @@ describe('beside the reminder of repeated calls', () => {
   })
 
   it('one that it does not understand is none', async () => {
-    const foreign = { name: 'repeat-tool-reminder', apply: (ctx: Context) => void ctx.on('tools/post-execute', (_exec, _result, next) => next()) }
+    const foreign = {
+      name: 'repeat-tool-reminder',
+      apply: (ctx: Context) => void ctx.on('tools/post-execute', (_exec, _result, next) => next()),
+    }
     expect(await seen('A A A', [guard, [foreign, { thresholds: 'many' }]])).toBe('A A A!')
   })
 })

@@ -27,7 +27,9 @@ Before making it again, find out what the error asks for; change the call or its
       source: { kind: 'plugin', plugin: 'repeated-failure-reminder' },
     })
     expect([message, message?.content, message?.content[0], message?.source].every(Object.isFrozen)).toBe(true)
-    expect(harness.model.requests.map(({ messages }) => messages.filter((each) => isReminder(each as never)).length)).toEqual([0, 0, 0, 0, 0, 1])
+    expect(harness.model.requests.map(({ messages }) => messages.filter((each) => isReminder(each as never)).length)).toEqual([
+      0, 0, 0, 0, 0, 1,
+    ])
   })
 
   it('stands first among the contexts of a decision, accepted or blocked, and leaves the rest', async () => {

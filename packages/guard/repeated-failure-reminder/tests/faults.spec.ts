@@ -37,7 +37,16 @@ describe('a fault of its own', () => {
   it.each([
     ['arguments that throw when they are read', { name: 'look', arguments: hostile(), agent }, failure],
     ['a name that throws', Object.defineProperty({ arguments: {}, agent }, 'name', { get: () => (hostile() as { a: string }).a }), failure],
-    ['a result that throws', { ...A, agent }, { isError: true, get content(): never { throw new Error('not for you') } }],
+    [
+      'a result that throws',
+      { ...A, agent },
+      {
+        isError: true,
+        get content(): never {
+          throw new Error('not for you')
+        },
+      },
+    ],
     ['a block that throws', { ...A, agent }, { isError: true, content: [{ toJSON: () => (hostile() as { a: string }).a }] }],
     ['no execution', undefined, failure],
   ])('is logged at error level, and lets the call through: %s', async (_title, exec, result) => {

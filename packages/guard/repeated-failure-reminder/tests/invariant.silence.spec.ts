@@ -11,7 +11,11 @@ import { play, preStep, stage } from './stage.ts'
 const OWN = { package_allowlist: ['^@loopguard/repeated-failure-reminder$'] }
 
 /** What the companion says of a trace beside the real guard. */
-async function violations(trace: string, listen: (ctx: Context) => void = () => {}, config: guard.Config = {}): Promise<readonly unknown[]> {
+async function violations(
+  trace: string,
+  listen: (ctx: Context) => void = () => {},
+  config: guard.Config = {},
+): Promise<readonly unknown[]> {
   await using harness = await stage([], false)
   const watch = await mountInvariants(harness.ctx, OWN)
   await harness.ctx.plugin(guard, config)
@@ -26,7 +30,14 @@ const forge = (ctx: Context): void =>
 describe('nothing is said where nothing can be', () => {
   it.each([
     ['errors that differ in what may be masked', 'A x A x A', (ctx: Context) => number(ctx)],
-    ['a listener of another plugin stands outside', 'A x A x A', (ctx: Context) => void ctx.on('tools/post-execute', async (_exec, _result, next) => ({ ...(await next()), additionalContexts: [] }), { prepend: true })],
+    [
+      'a listener of another plugin stands outside',
+      'A x A x A',
+      (ctx: Context) =>
+        void ctx.on('tools/post-execute', async (_exec, _result, next) => ({ ...(await next()), additionalContexts: [] }), {
+          prepend: true,
+        }),
+    ],
     ['the guard is loaded twice', 'A x A x A', (ctx: Context) => void ctx.plugin(guard, { thresholds: [2] })],
   ])('%s', async (_title, trace, listen) => {
     expect(await violations(trace, listen)).toEqual([])
@@ -54,15 +65,23 @@ describe('nothing is said where nothing can be', () => {
   })
 
   it('a reminder of another house, whose configuration is not understood', async () => {
-    const foreign = { name: 'repeat-tool-reminder', apply: (ctx: Context) => void ctx.on('tools/post-execute', (_exec, _result, next) => next()) }
+    const foreign = {
+      name: 'repeat-tool-reminder',
+      apply: (ctx: Context) => void ctx.on('tools/post-execute', (_exec, _result, next) => next()),
+    }
     expect(await violations('A A A', (ctx) => void ctx.plugin(foreign, { thresholds: 'many' } as never))).toEqual([])
-    expect(await violations('A A A', (ctx) => void ctx.plugin(foreign, { thresholds: [2], include: [], exclude: ['a'] } as never))).toEqual([])
+    expect(await violations('A A A', (ctx) => void ctx.plugin(foreign, { thresholds: [2], include: [], exclude: ['a'] } as never))).toEqual(
+      [],
+    )
   })
 
   it('a guard of that name with rules of its own', async () => {
     await using harness = await stage([], false)
     const watch = await mountInvariants(harness.ctx, OWN)
-    const foreign = { name: 'repeated-failure-reminder', apply: (ctx: Context) => void ctx.on('tools/post-execute', (_exec, _result, next) => next(), { prepend: true }) }
+    const foreign = {
+      name: 'repeated-failure-reminder',
+      apply: (ctx: Context) => void ctx.on('tools/post-execute', (_exec, _result, next) => next(), { prepend: true }),
+    }
     await harness.ctx.plugin(foreign, { include: [], exclude: [], thresholds: 3 } as never)
     await play(harness, harness.agent(), 'A x A x A')
     expect(watch.violations).toEqual([])
@@ -71,7 +90,8 @@ describe('nothing is said where nothing can be', () => {
   it('a step of which nothing is known', async () => {
     await using harness = await stage([], false)
     await mountInvariants(harness.ctx, OWN)
-    for (const event of [undefined, {}, { agent: {} }, { agent: {}, messages: [null] }]) expect(preStep(harness.ctx, event)).toEqual({ kind: 'enter' })
+    for (const event of [undefined, {}, { agent: {} }, { agent: {}, messages: [null] }])
+      expect(preStep(harness.ctx, event)).toEqual({ kind: 'enter' })
   })
 })
 
@@ -81,8 +101,9 @@ it('sixty-five failing calls are sixty-four for the companion too', async () => 
   const watch = await mountInvariants(ctx, OWN)
   await ctx.plugin(guard, { thresholds: [2] })
   const agent = harness.agent()
-  const names = [...Array.from({ length: 65 }, (_, index) => `gone${String.fromCharCode(97 + (index % 26))}${index > 25 ? 'x' : ''}${index > 51 ? 'y' : ''}`)]
-  const calls = [...names, names[0], names[64]].map((name) => ({ name: name as string, arguments: {} }))
+  const letter = (index: number): string => String.fromCharCode(97 + (index % 26))
+  const names = Array.from({ length: 65 }, (_, index) => `gone${letter(index)}${letter(Math.floor(index / 26))}`)
+  const calls = [...names, ...names.slice(0, 1), ...names.slice(64)].map((name) => ({ name, arguments: {} }))
   harness.model.push({ calls }, { text: 'done' })
   await harness.say(agent, 'go')
   expect(watch.violations).toEqual([])
@@ -115,7 +136,10 @@ it('raises no false alarm beside both guards, whatever listeners do around them'
     { arbitrary: fc.constantFrom('restart', 'restart other'), weight: 1 },
   )
   const whim = fc.array(fc.constantFrom(...whims), { maxLength: 6 })
-  const other = fc.option(fc.record({ results: fc.constantFrom('any' as const, 'unchanged' as const), thresholds: fc.constantFrom([2], [3, 5]) }), { nil: undefined })
+  const other = fc.option(
+    fc.record({ results: fc.constantFrom('any' as const, 'unchanged' as const), thresholds: fc.constantFrom([2], [3, 5]) }),
+    { nil: undefined },
+  )
   await fc.assert(
     fc.asyncProperty(fc.array(word, { maxLength: 20 }), whim, whim, other, async (words, outer, inner, quiet) => {
       const harness = await stage([], false)

@@ -57,7 +57,11 @@ const idOf = (agent: object): number => {
 
 /** A guard that has the name and the configuration of the real one, and a fault. */
 async function faultyGuard(ctx: Context, faults: Faults = {}, config: guard.Config = {}): Promise<void> {
-  const { isDue = (count) => [3, 5].includes(count), keyOf = (agent, name) => `${idOf(agent)} ${name}`, errorOf = (error) => error } = faults
+  const {
+    isDue = (count) => [3, 5].includes(count),
+    keyOf = (agent, name) => `${idOf(agent)} ${name}`,
+    errorOf = (error) => error,
+  } = faults
   await ctx.plugin(
     {
       name: 'repeated-failure-reminder',
@@ -247,7 +251,8 @@ describe('each reminder stands in the log, after the last result of its step', (
     const { harness, ctx, watch } = await watched()
     const agent = harness.agent()
     ctx.on('tools/post-execute', (_exec, _result, next) => {
-      if (agent.session.events.every(({ type, data }) => type !== 'user/message' || !isReminder(data))) agent.session.append('user/message', forged())
+      if (agent.session.events.every(({ type, data }) => type !== 'user/message' || !isReminder(data)))
+        agent.session.append('user/message', forged())
       return next()
     })
     await play(harness, agent, 'ab')

@@ -60,7 +60,7 @@ export async function play(harness: Stage, agent: Agent, trace: string, first: '
   let steps: string[] = []
   const turn = async (): Promise<void> => {
     for (const word of steps) {
-      harness.outcomes.push(...word)
+      harness.outcomes.push(...Array.from(word))
       harness.model.push({ calls: Array.from(word, callOf) })
     }
     harness.model.push({ text: 'done' })

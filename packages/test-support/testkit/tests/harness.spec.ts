@@ -50,7 +50,16 @@ describe('a harness', () => {
     const before: unknown[] = []
     const plugin = { name: 'p', inject: ['invariants'], apply: (ctx: Context) => void before.push(...packagesOf(ctx)) }
     await using harness = await createHarness({ plugins: [plugin] })
-    const names = ['agent-loop', 'invariants', 'llm', 'repeat-tool-reminder', 'repeated-failure-reminder', 'session', 'timeout-policy', 'tools']
+    const names = [
+      'agent-loop',
+      'invariants',
+      'llm',
+      'repeat-tool-reminder',
+      'repeated-failure-reminder',
+      'session',
+      'timeout-policy',
+      'tools',
+    ]
     expect(before).toEqual(names.map((name) => `@loopguard/${name}`))
     expect(harness.ctx.invariants.registrations().every(({ fiber }) => fiber?.state === 2)).toBe(true)
   })

@@ -138,7 +138,9 @@ describe('a replay', () => {
   })
 
   it('refuses an expression that is none', async () => {
-    await expect(play([hears('go')], [], { errors: '(' })).rejects.toThrow('replay: `errors` must be a regular expression: Invalid regular expression')
+    await expect(play([hears('go')], [], { errors: '(' })).rejects.toThrow(
+      'replay: `errors` must be a regular expression: Invalid regular expression',
+    )
   })
 
   it('sends malformed arguments as they were recorded', async () => {

@@ -76,9 +76,16 @@ describe('a recorded conversation', () => {
 
   it('keeps which calls failed', () => {
     const failed = { ...gives('c1', 'no'), is_error: true }
-    const { answers } = read(says(null, call('c1'), call('c2'), call('c3')), failed, { ...gives('c2', 'yes'), is_error: false }, { ...gives('c3', 'yes'), is_error: null })
+    const { answers } = read(
+      says(null, call('c1'), call('c2'), call('c3')),
+      failed,
+      { ...gives('c2', 'yes'), is_error: false },
+      { ...gives('c3', 'yes'), is_error: null },
+    )
     expect(answers[0]?.calls.map(({ isError }) => isError)).toEqual([true, undefined, undefined])
-    expect(faultOf([says(null, call('c1')), { ...gives('c1', 'no'), is_error: 'yes' }])).toBe('x.json: messages[1].is_error: expected true or false, got "yes"')
+    expect(faultOf([says(null, call('c1')), { ...gives('c1', 'no'), is_error: 'yes' }])).toBe(
+      'x.json: messages[1].is_error: expected true or false, got "yes"',
+    )
   })
 
   it('may be a bare array, with a byte order mark, and with null for what is not there', () => {

@@ -57,7 +57,8 @@ export function reminderCompanion(guardName: string, packageName: string, recoun
       /** Of a call whose result is still to come: what it was before its review, and whether a reminder is due. */
       const reviews = new WeakMap<WeakKey, { readonly before: ToolExecutionResult; readonly isDue: boolean | undefined }>()
       const heard = (event: string, carrier: unknown): Hook[] => hooksOf(bus, event).filter((hook) => hears(hook, carrier))
-      const guards = (name: string, carrier: unknown): Hook[] => heard('tools/post-execute', carrier).filter((hook) => nameOf(hook) === name)
+      const guards = (name: string, carrier: unknown): Hook[] =>
+        heard('tools/post-execute', carrier).filter((hook) => nameOf(hook) === name)
       const placeOf = (hook: Hook): GuardInPlace => {
         const place = places.get(hook) ?? { config: Object(hook.ctx.fiber.config) as Record<string, unknown> }
         places.set(hook, place)
@@ -73,7 +74,15 @@ export function reminderCompanion(guardName: string, packageName: string, recoun
       const isDue = ({ agent, parent, name, arguments: args }: ToolExecution, result: unknown, carrier: unknown): boolean | undefined => {
         if (!isObject(agent) || (parent ?? undefined) !== undefined) return false
         const beside = (other: string): GuardInPlace[] => guards(other, carrier).map(placeOf)
-        return recount.isDue({ agent, name, args, outcome: () => readable(result), guard: guardAt('tools/post-execute', carrier), step: stepOf(agent), beside })
+        return recount.isDue({
+          agent,
+          name,
+          args,
+          outcome: () => readable(result),
+          guard: guardAt('tools/post-execute', carrier),
+          step: stepOf(agent),
+          beside,
+        })
       }
       // At the dispatch, where each event comes by once, whatever the listeners do with it.
       onDispatch(ctx, {

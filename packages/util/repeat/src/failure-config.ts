@@ -39,7 +39,7 @@ export interface FailureSettings {
   readonly previewChars: number
   readonly errorChars: number
   readonly masks: boolean
-  hasFailed(outcome: Outcome): boolean
+  readonly hasFailed: (outcome: Outcome) => boolean
 }
 
 export const failureConfigFaults: FaultFinder = faultFinder('repeated-failure-reminder', {

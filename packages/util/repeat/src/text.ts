@@ -20,8 +20,7 @@ ${ADVICE}`)
 }
 
 const FAILED = /^This call has failed \d+ times with the same error\. What was done in between did not change that\.$/
-const FAILED_ADVICE =
-  'Before making it again, find out what the error asks for; change the call or its cause, or say that you are blocked.'
+const FAILED_ADVICE = 'Before making it again, find out what the error asks for; change the call or its cause, or say that you are blocked.'
 
 /** What the model reads when this call has failed `count` times with this error. */
 export function failureText(

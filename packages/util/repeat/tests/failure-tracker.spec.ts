@@ -51,7 +51,11 @@ describe('failures of one call', () => {
   it('are those of the same arguments, in whatever order of keys', () => {
     const tracker = createFailureTracker({ thresholds: [2] })
     const agent = {}
-    const said = [{ a: 1, b: 2 }, { a: 1, b: 3 }, { b: 2, a: 1 }].map((args) => tracker.observe(agent, 'look', args, failed()) !== undefined)
+    const said = [
+      { a: 1, b: 2 },
+      { a: 1, b: 3 },
+      { b: 2, a: 1 },
+    ].map((args) => tracker.observe(agent, 'look', args, failed()) !== undefined)
     expect(said).toEqual([false, false, true])
   })
 
@@ -190,7 +194,8 @@ describe('the text', () => {
   }
 
   it('says what was called, what it came to and what to do, to the letter', () => {
-    expect(textOf('the price is 375,\nbut 299 was paid')).toBe(`This call has failed 2 times with the same error. What was done in between did not change that.
+    expect(textOf('the price is 375,\nbut 299 was paid'))
+      .toBe(`This call has failed 2 times with the same error. What was done in between did not change that.
 - tool: book_room
 - arguments: {"day":"fri","room":"B2"}
 - error: the price is 375,\\u000abut 299 was paid
@@ -238,7 +243,9 @@ describe('what is saved', () => {
     first.observe(agent, 'login', { password: 'secret' }, failed('wrong hunter2'))
     const saved = first.save(agent)
     expect(saved).toEqual({
-      failures: [{ identity: callIdentity('login', { password: 'secret' }), error: expect.stringMatching(/^[\da-f]{64}$/) as string, count: 1 }],
+      failures: [
+        { identity: callIdentity('login', { password: 'secret' }), error: expect.stringMatching(/^[\da-f]{64}$/) as string, count: 1 },
+      ],
       run: { identity: callIdentity('login', { password: 'secret' }), length: 1 },
     })
   })
@@ -283,7 +290,11 @@ describe('what is saved', () => {
     ['nothing', undefined, '`failures` of saved failures must be a list, got undefined'],
     ['a list', [good], '`failures` of saved failures must be a list, got undefined'],
     ['failures that are no list', { failures: {} }, '`failures` of saved failures must be a list, got {}'],
-    ['an identity that is none', { failures: [{ ...good, identity: 'a' }] }, '`identity` of saved failures must be 64 hexadecimal digits, got "a"'],
+    [
+      'an identity that is none',
+      { failures: [{ ...good, identity: 'a' }] },
+      '`identity` of saved failures must be 64 hexadecimal digits, got "a"',
+    ],
     ['an error that is none', { failures: [{ ...good, error: 7 }] }, '`error` of saved failures must be 64 hexadecimal digits, got 7'],
     ['a count of zero', { failures: [{ ...good, count: 0 }] }, '`count` of saved failures must be an integer >= 1, got 0'],
     ['a failure that is null', { failures: [null] }, '`identity` of saved failures must be 64 hexadecimal digits, got undefined'],
@@ -297,7 +308,15 @@ describe('what is saved', () => {
 
 describe('the configuration', () => {
   it('is refused with every fault at once', () => {
-    const faulty = { thresholds: [], errors: '(', maskVolatile: 'no', errorPreviewChars: 0, argumentsPreviewChars: 1.5, include: 'x', treshold: 3 }
+    const faulty = {
+      thresholds: [],
+      errors: '(',
+      maskVolatile: 'no',
+      errorPreviewChars: 0,
+      argumentsPreviewChars: 1.5,
+      include: 'x',
+      treshold: 3,
+    }
     expect(() => createFailureTracker(faulty as never)).toThrow(
       expect.objectContaining({
         name: 'TypeError',

@@ -77,23 +77,29 @@ it('in a step whose calls are known, the two never speak of the same call', () =
   const numbers = fc.uniqueArray(fc.integer({ min: 2, max: 5 }), { minLength: 1, maxLength: 4 })
   let [both, either] = [0, 0]
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 12 }), numbers, numbers, fc.constantFrom('any' as const, 'unchanged' as const), (steps, one, two, results) => {
-      const quiet = { thresholds: two, results }
-      const [failures, repeats, agent] = [createFailureTracker({ thresholds: one }, { quiet }), createRepeatTracker(quiet), {}]
-      for (const made of steps) {
-        const calls: StepCalls = { calls: made.map(({ name }) => ({ name, args: {} })) }
-        const [told, repeated] = [new Set<string>(), new Set<string>()]
-        for (const { name, isError } of made) {
-          const outcome = { isError, text: 'same' }
-          if (repeats.observe(agent, name, {}, outcome) !== undefined) repeated.add(name)
-          if (failures.observe(agent, name, {}, outcome, calls) !== undefined) told.add(name)
+    fc.property(
+      fc.array(step, { maxLength: 12 }),
+      numbers,
+      numbers,
+      fc.constantFrom('any' as const, 'unchanged' as const),
+      (steps, one, two, results) => {
+        const quiet = { thresholds: two, results }
+        const [failures, repeats, agent] = [createFailureTracker({ thresholds: one }, { quiet }), createRepeatTracker(quiet), {}]
+        for (const made of steps) {
+          const calls: StepCalls = { calls: made.map(({ name }) => ({ name, args: {} })) }
+          const [told, repeated] = [new Set<string>(), new Set<string>()]
+          for (const { name, isError } of made) {
+            const outcome = { isError, text: 'same' }
+            if (repeats.observe(agent, name, {}, outcome) !== undefined) repeated.add(name)
+            if (failures.observe(agent, name, {}, outcome, calls) !== undefined) told.add(name)
+          }
+          for (const name of told) {
+            either++
+            if (repeated.has(name)) both++
+          }
         }
-        for (const name of told) {
-          either++
-          if (repeated.has(name)) both++
-        }
-      }
-    }),
+      },
+    ),
     { numRuns: 1_000 },
   )
   expect(both).toBe(0)

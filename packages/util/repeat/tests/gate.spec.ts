@@ -110,7 +110,9 @@ const make = (text: string): Message => ({ user: text })
 const look = { name: 'look', args: {} }
 const told = (messages: readonly Message[], config: object = unchanged): string =>
   remindIn(config, messages, read, make)
-    .map(({ user, calls, results }) => (user !== undefined ? (isReminder(user) ? '!' : 'u') : calls ? 'c' : results !== undefined ? 'r' : '-'))
+    .map(({ user, calls, results }) =>
+      user !== undefined ? (isReminder(user) ? '!' : 'u') : calls ? 'c' : results !== undefined ? 'r' : '-',
+    )
     .join('')
 
 describe('the fold', () => {
@@ -123,7 +125,11 @@ describe('the fold', () => {
     ['a batch whose results change', [...step('a', 'b', 'a', 'b')], 'cr'],
     ['results that are not told', [{ calls: [look, look, look] }, { results: true }], 'cr!'],
     ['one result a message', [{ calls: [look, look, look] }, ...['a', 'a', 'a'].map((text) => ({ results: [ok(text)] }))], 'crrr!'],
-    ['one result a message, that changes', [{ calls: [look, look, look] }, ...['a', 'b', 'a'].map((text) => ({ results: [ok(text)] }))], 'crrr'],
+    [
+      'one result a message, that changes',
+      [{ calls: [look, look, look] }, ...['a', 'b', 'a'].map((text) => ({ results: [ok(text)] }))],
+      'crrr',
+    ],
     ['a user between call and result', [...step('a'), ...step('a'), { calls: [look] }, { user: 'x' }, { results: [ok('a')] }], 'crcrcur'],
     ['calls and their results in one message', [0, 1, 2].map(() => ({ calls: [look], results: [ok('a')] })), 'ccc!'],
     ['more results than calls', [{ calls: [look] }, { results: ['a', 'a', 'a'].map(ok) }, ...step('a'), ...step('a')], 'crcrcr!'],
@@ -162,7 +168,12 @@ describe('the fold', () => {
             const calls = made.map(({ name }) => ({ name, args: {} }))
             const results = made.map(({ text }, index) => ({ ...ok(text), ...(how === 'mixed' && { call: index }) }))
             due = made.flatMap(({ name, text }) => tracker.observe(agent, name, {}, ok(text)) ?? [])
-            messages = [{ calls }, ...(how === 'each' ? results.map((result) => ({ results: [result] })) : [{ results: how === 'mixed' ? results.toReversed() : results }])]
+            messages = [
+              { calls },
+              ...(how === 'each'
+                ? results.map((result) => ({ results: [result] }))
+                : [{ results: how === 'mixed' ? results.toReversed() : results }]),
+            ]
           }
           expected.push(...messages, ...due.map(make))
           list = [...list, ...messages]

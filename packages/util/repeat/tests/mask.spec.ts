@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { outcomeIdentity } from '@loopguard/repeat'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
@@ -60,7 +61,7 @@ describe('in an error', () => {
 })
 
 const digits = (...of: string[]) => fc.string({ unit: fc.constantFrom(...of), minLength: 8, maxLength: 20 })
-const hex = digits(...'0123456789abcdef').filter((id) => /\d/.test(id) && /[a-f]/.test(id))
+const hex = digits(...Array.from('0123456789abcdef')).filter((id) => /\d/.test(id) && /[a-f]/.test(id))
 const time = fc
   .date({ min: new Date(0), max: new Date('2099-01-01'), noInvalidDate: true })
   .chain((date) => fc.constantFrom(date.toISOString(), date.toISOString().slice(0, 19).replace('T', ' '), date.toISOString().slice(11, 19)))
@@ -73,10 +74,16 @@ const volatile = fc.oneof(
   fc.tuple(fc.uuid(), fc.uuid()),
   fc.tuple(hex, hex),
   fc.tuple(duration, duration),
-  fc.tuple(digits(...'0123456789').map((id) => id.padEnd(16, '7')), digits(...'0123456789').map((id) => id.padEnd(16, '3'))),
+  fc.tuple(
+    digits(...Array.from('0123456789')).map((id) => id.padEnd(16, '7')),
+    digits(...Array.from('0123456789')).map((id) => id.padEnd(16, '3')),
+  ),
 )
-const inErrors = fc.oneof(volatile, fc.tuple(fc.nat(), fc.nat()).map(([a, b]): [string, string] => [`${a}`, `${b}`]))
-const word = fc.string({ unit: fc.constantFrom(...'ghijklmnopqrtuvwxyz#<>()[]"=\n'), maxLength: 12 })
+const inErrors = fc.oneof(
+  volatile,
+  fc.tuple(fc.nat(), fc.nat()).map(([a, b]): [string, string] => [`${a}`, `${b}`]),
+)
+const word = fc.string({ unit: fc.constantFrom(...Array.from('ghijklmnopqrtuvwxyz#<>()[]"=\n')), maxLength: 12 })
 const saying = (part: fc.Arbitrary<[string, string]>) =>
   fc
     .tuple(word, fc.array(fc.tuple(part, word), { minLength: 1, maxLength: 5 }))
@@ -102,7 +109,7 @@ describe('two outcomes', () => {
   })
 
   it('are two when they say different things, whatever else is volatile in them', () => {
-    const said = fc.string({ unit: fc.constantFrom(...'ghijklmnopqrtuvwxyz'), minLength: 1, maxLength: 8 })
+    const said = fc.string({ unit: fc.constantFrom(...Array.from('ghijklmnopqrtuvwxyz')), minLength: 1, maxLength: 8 })
     fc.assert(
       fc.property(saying(inErrors), said, said, fc.boolean(), ([one = '', two = ''], a, b, isError) => {
         fc.pre(a !== b)
@@ -161,4 +168,18 @@ describe('a long text', () => {
     // Eight times the text; a quadratic time would be sixty-four times as long.
     expect(timeOf(524_288)).toBeLessThan(Math.max(20, timeOf(65_536)) * 24)
   })
+})
+
+it('docs/evidence.md shows the very expressions', async () => {
+  const [source, page] = await Promise.all(
+    ['../src/mask.ts', '../../../../docs/evidence.md'].map((path) => readFile(new URL(path, import.meta.url), 'utf8')),
+  )
+  const expressions = [...(source ?? '').matchAll(/^const ([A-Z_]+) =\s*(\/.*\/[a-z]*)$/gm)].map(([, name = '', expression = '']) => ({
+    name,
+    expression,
+  }))
+  const shown = [...(page ?? '').matchAll(/^([A-Z_]+) +(\/.*\/[a-z]*)$/gm)].map(([, name = '', expression = '']) => ({ name, expression }))
+  // What only makes it quick is none of the page's business.
+  expect(shown).toEqual(expressions.filter(({ name }) => name !== 'MAY_BE_VOLATILE'))
+  expect(shown).toHaveLength(6)
 })

@@ -1,5 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { createFailureTracker, createRepeatTracker, isReminder, type Outcome, type Reading, remindIn, type RepeatConfig } from '@loopguard/repeat'
+import {
+  createFailureTracker,
+  createRepeatTracker,
+  isReminder,
+  type Outcome,
+  type Reading,
+  remindIn,
+  type RepeatConfig,
+} from '@loopguard/repeat'
 import { describe, expect, it } from 'vitest'
 
 const TRACES = new URL('../../../test-support/testkit/traces/', import.meta.url)

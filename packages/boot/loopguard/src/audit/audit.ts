@@ -80,10 +80,13 @@ export function audit(agent: string, trail: Trail, options: AuditOptions): Audit
     said.push(...spoken)
     const [without, within] = [ungated.look(each), gated.look(each)]
     if (without !== undefined && within === undefined) suppressed++
-    picture.call(each, spoken.some(({ rule }) => rule.name !== 'no-news-run'))
+    picture.call(
+      each,
+      spoken.some(({ rule }) => rule.name !== 'no-news-run'),
+    )
   }
   const findings = said.map(({ rule, call, series, count }) => findingOf(agent, rule.name as RuleName, call, series.calls, count))
-  return { findings, picture: `${picture}`, calls, repeatedCalls: ungated.repeated, suppressedByResults: suppressed }
+  return { findings, picture: picture.line, calls, repeatedCalls: ungated.repeated, suppressedByResults: suppressed }
 }
 
 function findingOf(agent: string, guard: RuleName, call: AuditedCall, all: readonly AuditedCall[], count: number): Finding {

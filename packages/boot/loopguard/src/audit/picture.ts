@@ -11,7 +11,8 @@ const NO_LETTER = { new: '*', same: '·' }
 export class Picture {
   private readonly letters = new Map<string, string | undefined>()
   private readonly results = new Map<string, string>()
-  private line = ''
+  /** What there is of it so far. */
+  line = ''
 
   user(): void {
     this.line += '|'
@@ -24,9 +25,5 @@ export class Picture {
     this.results.set(identity, result)
     const mark = isSame ? (letter?.toLowerCase() ?? NO_LETTER.same) : (letter ?? NO_LETTER.new)
     this.line += `${mark}${outcome.isError ? '!' : ''}${acted ? '^' : ''}`
-  }
-
-  toString(): string {
-    return this.line
   }
 }

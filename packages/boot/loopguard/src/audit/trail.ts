@@ -48,5 +48,8 @@ export class Trails {
 }
 
 function outcomeOf({ isError, content = [] }: Block): Outcome {
-  return { isError: isError === true, text: content.map((block) => (block.type === 'text' ? (block.text ?? '') : JSON.stringify(block))).join('\n') }
+  return {
+    isError: isError === true,
+    text: content.map((block) => (block.type === 'text' ? (block.text ?? '') : JSON.stringify(block))).join('\n'),
+  }
 }

@@ -25,7 +25,12 @@ export function replayCommand<Shared>(
     .option('--include <pattern>', 'track these tools only; * stands for anything; repeatable', collect)
     .option('--exclude <pattern>', 'do not track these tools; repeatable', collect)
     .option('--guards <names>', `the rules to ask, of ${RULES.join(', ')}; default: all`, parseGuards)
-    .addOption(new Option('--results <which>', 'whether equal calls count with any results, or only with unchanged ones').choices(['any', 'unchanged']))
+    .addOption(
+      new Option('--results <which>', 'whether equal calls count with any results, or only with unchanged ones').choices([
+        'any',
+        'unchanged',
+      ]),
+    )
     .option('--errors <expression>', 'a result in which this regular expression finds something is a failure', parseExpression)
     .action(async (path: string, options: Shared & ReplayOptions) => {
       const { thresholds, include, exclude, guards, results, errors } = options

@@ -23,6 +23,10 @@ export function replayRows(transcript: string, { thresholds, include, exclude, g
     { id: 'timeout-policy', name: '@loopguard/timeout-policy' },
     ...reminders.map(([id, config]) => ({ id, name: `@loopguard/${id}`, config })),
     { id: 'agent-loop', name: '@loopguard/agent-loop' },
-    { id: 'replay', name: '@loopguard/testkit/replay', config: { transcript: resolve(transcript), ...(errors !== undefined && { errors }) } },
+    {
+      id: 'replay',
+      name: '@loopguard/testkit/replay',
+      config: { transcript: resolve(transcript), ...(errors !== undefined && { errors }) },
+    },
   ]
 }

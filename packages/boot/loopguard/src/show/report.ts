@@ -69,7 +69,7 @@ export class Report {
     write(this.printout.render(agent, event, event.type === 'turn/end' ? blockingLimit(log, event.data.turn) : undefined))
   }
 
-  private textOf({ reminded: _, ...counts }: Summary): string {
+  private textOf(counts: Counts): string {
     const { paint, isTerminal } = this.options.style
     const acted = this.calls.reminded.map(({ guard, call }, index) => `  ${index + 1}. ${placeOf(call)}${sayingIf(guard)}\n`).join('')
     const where = acted === '' ? '' : `${paint.yellow('the reminder acted after')}\n${isTerminal ? escaped(acted) : acted}`

@@ -13,7 +13,12 @@ const waterfall = (ctx.events.waterfall as (...args: unknown[]) => unknown).bind
 const decision = (): unknown => ({ kind: 'accept' })
 
 async function fail(agent: object, at: number, text = `no such file ${at}`): Promise<void> {
-  await waterfall('tools/post-execute', { name: 'look', arguments: { at }, agent }, { isError: true, content: [{ type: 'text', text }] }, decision)
+  await waterfall(
+    'tools/post-execute',
+    { name: 'look', arguments: { at }, agent },
+    { isError: true, content: [{ type: 'text', text }] },
+    decision,
+  )
 }
 
 async function heap(): Promise<number> {
