@@ -45,9 +45,11 @@ const plugin: Companion = reminderCompanion(NAME, `@loopguard/${NAME}`, (): Reco
 
 const seenIn = (outcome: Outcome | undefined): Seen | null => (outcome === undefined ? null : seenOf(outcome))
 
-/** The run after the same call again; `NaN` when its results differ in what may be masked. */
+/** The run after the same call again; `NaN` when its results differ in what may be masked, or could not be read. */
 function grown({ length, seen: last }: Run, next: Seen | undefined): number {
-  const change = last === undefined || next === undefined ? 'same' : last === null ? 'unknown' : changeOf(last, next)
+  // Results are not compared.
+  if (next === undefined) return length + 1
+  const change = last ? changeOf(last, next) : 'unknown'
   if (change === 'unknown') return NaN
   return change === 'same' ? length + 1 : 1
 }

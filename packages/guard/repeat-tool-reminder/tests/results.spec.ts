@@ -65,9 +65,9 @@ describe('results', () => {
     const agent = harness.agent()
     const accepted = { kind: 'accept' }
     const decisions: unknown[] = []
-    for (const result of [undefined, null, {}])
+    for (const result of [undefined, null, {}, { content: [] }, { content: [] }])
       decisions.push(await postExecute(harness.ctx, { ...CALLS.A, agent }, result, () => accepted))
-    expect(decisions.map((decision) => decision === accepted)).toEqual([true, true, false])
+    expect(decisions.map((decision) => decision === accepted)).toEqual([true, true, false, true, false])
     expect(harness.log).toEqual([])
   })
 

@@ -6,7 +6,7 @@ import { mountInvariants } from '@loopguard/testkit'
 import type { PostToolDecision } from '@loopguard/tools'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { play, preStep, stage } from './stage.ts'
+import { execute, play, preStep, stage } from './stage.ts'
 
 const OWN = { package_allowlist: ['^@loopguard/repeated-failure-reminder$'] }
 
@@ -85,6 +85,20 @@ describe('nothing is said where nothing can be', () => {
     await harness.ctx.plugin(foreign, { include: [], exclude: [], thresholds: 3 } as never)
     await play(harness, harness.agent(), 'A x A x A')
     expect(watch.violations).toEqual([])
+  })
+
+  it('calls past the loop, of whose step nothing is known', async () => {
+    await using harness = await stage([], false)
+    const { ctx } = harness
+    const watch = await mountInvariants(ctx, OWN)
+    await ctx.plugin(guard)
+    await ctx.plugin(repeatToolReminder, {})
+    const agent = harness.agent()
+    await play(harness, agent, 'x')
+    const said: number[] = []
+    for (const name of ['nobody', 'x', 'nobody', 'x', 'nobody', 'nobody', 'nobody'])
+      said.push((await execute(ctx, { name, arguments: {} }, { agent })).additionalContexts?.length ?? 0)
+    expect([said, watch.violations]).toEqual([[0, 0, 0, 0, 1, 0, 1], []])
   })
 
   it('a step of which nothing is known', async () => {

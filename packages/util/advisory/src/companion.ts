@@ -98,17 +98,16 @@ export function reminderCompanion(guardName: string, packageName: string, recoun
         },
       })
       ctx.on('tools/result', (exec, result) => {
-        const review = isObject(exec) ? reviews.get(idOf(exec)) : undefined
-        if (review === undefined || !isObject(result)) return
+        const { before, isDue: isWanted } = (isObject(exec) && reviews.get(idOf(exec))) || {}
+        if (before === undefined || !isObject(result)) return
         reviews.delete(idOf(exec))
-        const { before } = review
         const isBlocked = result.isError && result.error.info?.code === 'BLOCKED'
         // Its review failed or was vetoed: what the guard has added is gone, and it may not have heard of the call.
         const isLost = result.isError && !isBlocked && !(before.isError && before.error.message === result.error.message)
         if (isLost && isObject(exec.agent)) recount.lose(exec.agent)
-        if (isLost || review.isDue === undefined) return
+        if (isLost || isWanted === undefined) return
         const concludes = !before.isError && before.concludesTurn === true && !isBlocked
-        const [wanted, shown] = [review.isDue && !concludes ? 1 : 0, remindersIn(result.additionalContexts).length]
+        const [wanted, shown] = [isWanted && !concludes ? 1 : 0, remindersIn(result.additionalContexts).length]
         if (shown !== wanted) fail(`call "${exec.callId}" of tool "${exec.name}" shows ${shown} reminders, the recount expects ${wanted}`)
       })
       watchLog(ctx, fail, remindersIn)

@@ -137,6 +137,13 @@ describe('the fold', () => {
     expect(told(messages)).toBe(drawn)
   })
 
+  it('a step that is handed over before its last result has its reminder behind the last all the same', () => {
+    const config = { ...unchanged }
+    const list: Message[] = [{ calls: [look, look, look] }, { results: ['a', 'a', 'a'].map(ok) }]
+    expect(told(list, config)).toBe('cr!')
+    expect(told([...list, { results: true }], config)).toBe('crr!')
+  })
+
   it('gives a result to the call that it names, in whatever order results come', () => {
     const calls = ['a', 'b', 'b', 'b'].map((name) => ({ name, args: {} }))
     const results = [3, 1, 0, 2].map((call) => ({ ...ok(call === 0 ? 'x' : 'y'), call }))
