@@ -1,11 +1,11 @@
-// The identity of a call beside writing its arguments out; a fold of a transcript. With BEFORE=<a built checkout> its identity too, in
+// The identity of a call beside writing its arguments out; a fold of a transcript; what each rule costs beside the plain reminder. With BEFORE=<a built checkout> its identity too, in
 // the same turns.
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import fastStringify from 'fast-json-stable-stringify'
 import safeStringify from 'safe-stable-stringify'
 import { keyOf } from '../../packages/util/repeat/lib/identity.js'
-import { createRepeatTracker, remindIn } from '../../packages/util/repeat/lib/index.js'
+import { createFailureTracker, createRepeatTracker, remindIn } from '../../packages/util/repeat/lib/index.js'
 import { argumentsOf, nanoseconds, report, times, us } from '../measure.mjs'
 
 const before = await beforeOf(process.env['BEFORE'])
@@ -61,6 +61,44 @@ const folds = await nanoseconds(
 )
 rows.push({ name: 'A fold of 1,000 calls, anew', value: us(folds.anew) })
 rows.push({ name: 'A fold of 1,000 calls and more, one step longer than the last', value: us(folds.grown) })
+
+/** Each rule over calls with small arguments that come in turns, so that nothing is ever due; the plain reminder in the same rounds. */
+const line = '2026-12-01T03:36:28.123Z worker 7 (0x7f8a12b3c4d5): no such file or directory, after 0.53s\n'
+for (const [title, text] of [
+  ['a result of 90 characters', line],
+  ['one of 10 KB', line.repeat(110)],
+  ['one of 1 MB', line.repeat(11_000)],
+]) {
+  const [agent, quiet] = [{}, {}]
+  const [plain, gated] = [createRepeatTracker(), createRepeatTracker({ results: 'unchanged' })]
+  const [alone, beside] = [createFailureTracker(), createFailureTracker({}, { quiet })]
+  let call = 0
+  const next = () => ({ path: 'src/index.ts', line: call++ % 7 })
+  const [fine, failed] = [false, true].map((isError) => ({ isError, text }))
+  const costs = await nanoseconds(
+    {
+      plain: () => plain.observe(agent, 'edit', next(), fine),
+      gated: () => gated.observe(agent, 'edit', next(), fine),
+      success: () => beside.observe(agent, 'edit', next(), fine),
+      failure: () => alone.observe(agent, 'edit', next(), failed),
+      both: () => beside.observe(agent, 'edit', next(), failed),
+    },
+    { rounds: 7, time: 60 },
+  )
+  for (const [rule, cost] of [
+    ['`results: unchanged`', costs.gated],
+    ['repeated failures, a success', costs.success],
+    ['repeated failures, a failure', costs.failure],
+    ['repeated failures beside the reminder, a failure', costs.both],
+  ]) {
+    rows.push({
+      name: `${rule}, ${title}, beside the plain reminder`,
+      value: us(cost),
+      beside: us(costs.plain),
+      ratio: times(cost, costs.plain),
+    })
+  }
+}
 report({ title: 'Canonical identity of a call (ratio: ours to the other, less is better)', rows })
 
 /** @param {string | undefined} checkout */

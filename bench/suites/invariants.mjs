@@ -6,7 +6,7 @@ import { report, times, us } from '../measure.mjs'
 const STEPS = 1_000
 const ROUNDS = 7
 const companions = await Promise.all(
-  ['llm', 'session', 'tools', 'agent-loop', 'timeout-policy', 'repeat-tool-reminder', 'invariants'].map(
+  ['llm', 'session', 'tools', 'agent-loop', 'timeout-policy', 'repeat-tool-reminder', 'repeated-failure-reminder', 'invariants'].map(
     (name) => import(`@loopguard/${name}/invariant`),
   ),
 )

@@ -34,7 +34,14 @@ void ctx.plugin(repeatToolReminder, { thresholds: [3, 5], exclude: ['todo_*'] })
 void ctx.plugin(repeatedFailureReminder, { thresholds: [3, 5], errors: '^\\[exit code: ' })
 void ctx.plugin(scriptedModel, { script: 'script.yml' })
 void ctx.plugin(replay, { transcript: 'transcript.json' })
-const companions = [agentLoopInvariant, invariantsInvariant, llmInvariant, repeatToolReminderInvariant, sessionInvariant, repeatedFailureReminderInvariant]
+const companions = [
+  agentLoopInvariant,
+  invariantsInvariant,
+  llmInvariant,
+  repeatToolReminderInvariant,
+  sessionInvariant,
+  repeatedFailureReminderInvariant,
+]
 for (const plugin of [...companions, timeoutPolicyInvariant, toolsInvariant]) void ctx.plugin(plugin)
 
 const options: AgentOptions = { provider: 'scripted', model: 'example' }

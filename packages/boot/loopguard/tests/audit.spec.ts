@@ -32,7 +32,9 @@ describe('runs without news', () => {
     ['of one call and then another: once there are two', '| a b a a a a a b a', ['no-news-run 8: 6 +1']],
     ['a new result ends them', '| a b a b a b1 a b a b a', ['no-news-run 11: 5 +0']],
     ['a result that came before does not', '| a b b1 a b b1 a b', ['no-news-run 8: 5 +0']],
-    ['a user starts afresh', '| a b a b | a b a b', []],
+    ['a user starts afresh', '| a b | a b a b a b a', ['no-news-run 9: 5 +0']],
+    ['each run has its own thresholds', '| a b a b a b a c a b a b a', ['no-news-run 7: 5 +0', 'no-news-run 13: 5 +0']],
+    ['each run has its own distinct calls', '| a b a b c a a a a a', []],
   ])('%s', (_title, drawn, expected) => {
     expect(said(drawn, rules)).toEqual(expected)
   })

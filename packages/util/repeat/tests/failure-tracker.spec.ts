@@ -130,6 +130,10 @@ describe('beside a reminder of repeated calls', () => {
     expect(spoken(trace, {}, { quiet })).toEqual(calls)
   })
 
+  it('a message of the user ends the run that is counted here too', () => {
+    expect(spoken('A A U A A', { thresholds: [2] }, { quiet: {} })).toEqual([2, 4])
+  })
+
   it('a run that begins anew with each result is none', () => {
     const tracker = createFailureTracker({ errors: 'no' }, { quiet: { results: 'unchanged' } })
     const agent = {}
@@ -145,7 +149,7 @@ describe('beside a reminder of repeated calls', () => {
     expect([fail(), fail()]).toEqual([false, true])
     quiet = [{ thresholds: [9] }, { thresholds: [2] }]
     expect([fail(), fail()]).toEqual([true, false])
-    quiet = [{ thresholds: [2] }]
+    quiet = [{ thresholds: [2] }, { thresholds: [9] }]
     expect([fail(), fail()]).toEqual([true, false])
     quiet = []
     expect(fail()).toBe(true)

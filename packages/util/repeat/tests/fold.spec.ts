@@ -1,4 +1,4 @@
-import { isReminder, remindIn, type Reading, type RepeatConfig } from '@loopguard/repeat'
+import { createFailureTracker, isReminder, remindIn, type Reading, type RepeatConfig } from '@loopguard/repeat'
 import { describe, expect, it } from 'vitest'
 
 type Message = Reading & { readonly said?: string }
@@ -82,6 +82,15 @@ it('arguments that cannot be read end the run, and are no reason to refuse the r
   }
   const odd: Message = { calls: [{ name: 'a', args }] }
   expect(drawn(told([user(), ...steps(2), odd, result, ...steps(3)]))).toBe('ucrcrcrcrcrcr!')
+})
+
+it('a reminder of failures is no message of the user, and stays where it stands', () => {
+  const tracker = createFailureTracker({ thresholds: [2] })
+  const agent = {}
+  const [, text = ''] = [1, 2].map(() => tracker.observe(agent, 'a', {}, { isError: true, text: 'no' }))
+  const list = [user(), ...steps(2), user(text), ...steps(1)]
+  expect(told(list).slice(0, list.length)).toEqual(list)
+  expect(drawn(told(list))).toBe('ucrcr!cr!')
 })
 
 describe('what is remembered', () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createRepeatTracker, isReminder } from '@loopguard/repeat'
+import { createFailureTracker, createRepeatTracker, isReminder } from '@loopguard/repeat'
 import { expect, it } from 'vitest'
 import { reminded } from './samples/fold.ts'
 import { observed } from './samples/tracker.ts'
@@ -44,5 +44,8 @@ it('the texts are those that are shown', () => {
   const agent = {}
   const said = Array.from({ length: 5 }, () => tracker.observe(agent, 'look', { path: 'a.txt' }))
   expect(said.filter((text) => text !== undefined)).toEqual(blocks('text').slice(0, 2))
-  expect(blocks('text').slice(0, 2).every(isReminder)).toBe(true)
+  const failures = createFailureTracker()
+  const failed = [1, 2, 3].map(() => failures.observe(agent, 'look', { path: 'a.txt' }, { isError: true, text: 'no such file' }))
+  expect(failed.at(-1)).toBe(blocks('text')[2])
+  expect(blocks('text').every(isReminder)).toBe(true)
 })

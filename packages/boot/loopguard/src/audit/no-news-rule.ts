@@ -37,8 +37,8 @@ export class NoNewsRule implements Rule {
   }
 
   reset(): void {
+    // What comes next is news, and begins the next run.
     this.seen = new Set()
-    this.begin()
   }
 
   private begin(): void {
