@@ -51,7 +51,7 @@ describe.each(HOSTS)('in %s', (driver) => {
   it.each([
     ['our reminder of repeated calls', repeatToolReminder],
     ['the published one', published],
-  ])('it is silent while %s speaks of that call', async (_title, reminder) => {
+  ])('is silent while %s speaks of that call', async (_title, reminder) => {
     const { host, agent } = await mounted(driver, reminder, repeatedFailureReminder)
     const said = await speakers(host, agent, [fails, fails, fails, other, fails, other, fails])
     expect(said).toEqual(['', '', 'repeat-tool-reminder', '', '', '', 'repeated-failure-reminder'])

@@ -130,7 +130,11 @@ describe('the fold', () => {
       [{ calls: [look, look, look] }, ...['a', 'b', 'a'].map((text) => ({ results: [ok(text)] }))],
       'crrr',
     ],
-    ['a user between call and result', [...step('a'), ...step('a'), { calls: [look] }, { user: 'x' }, { results: [ok('a')] }, ...step('a'), ...step('a')], 'crcrcurcrcr'],
+    [
+      'a user between call and result',
+      [...step('a'), ...step('a'), { calls: [look] }, { user: 'x' }, { results: [ok('a')] }, ...step('a'), ...step('a')],
+      'crcrcurcrcr',
+    ],
     ['calls and their results in one message', [0, 1, 2].map(() => ({ calls: [look], results: [ok('a')] })), 'ccc!'],
     ['more results than calls', [{ calls: [look] }, { results: ['a', 'a', 'a'].map(ok) }, ...step('a'), ...step('a')], 'crcrcr!'],
   ])('%s', (_title, messages: readonly Message[], drawn) => {

@@ -5,7 +5,7 @@ import { type Audit, audit, type AuditOptions, type Finding, type RuleName, RULE
 import { Trails } from './trail.ts'
 
 /** What the summary of `--json` gains by an audit. */
-export interface AuditSummary {
+interface AuditSummary {
   /** How often each rule speaks. */
   readonly byGuard: Readonly<Partial<Record<RuleName, number>>>
   readonly repeatedCalls: number

@@ -8,7 +8,7 @@ import { type Counts, Tally } from './tally.ts'
 import { escaped, type Style } from './terminal.ts'
 
 /** The last line of `--json`: `{"summary": …}`. */
-export interface Summary extends Counts {
+interface Summary extends Counts {
   /** The calls after which the reminder of repeated calls acted, in order. */
   readonly reminded: readonly CallRecord[]
   /** The limits of a cap that were reached, in order. */
