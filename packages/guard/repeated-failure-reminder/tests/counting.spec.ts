@@ -14,7 +14,7 @@ async function seen(trace: string, plugins?: Parameters<typeof stage>[0]): Promi
 
 describe('the failures of a call', () => {
   it.each([
-    ['at three and at five, whatever lies between', 'A x A y A z A x A x A', 'A x A y A! z A x A! x A'],
+    ['at three and at five, also with other calls between', 'A x A y A z A x A x A', 'A x A y A! z A x A! x A'],
     ['then none', 'A A A A A A A A', 'A A A! A A! A A A'],
     ['not after a success', 'A A a A A', 'A A a A A'],
     ['not for another error', '1 2 1 2 1', 'A A A A A'],

@@ -35,7 +35,7 @@ async function speakers(host: MountedHost, agent: Agent, calls: readonly Call[])
 }
 
 describe.each(HOSTS)('in %s', (driver) => {
-  it('the third failure of a call with the same error brings the reminder, whatever lies between', async () => {
+  it('the third failure of a call with the same error brings the reminder, also with other calls between', async () => {
     const { host, agent } = await mounted(driver, repeatedFailureReminder)
     const { additionalContexts: none } = await host.call(fails, { agent })
     expect(await speakers(host, agent, [other, fails, other])).toEqual(['', '', ''])

@@ -84,7 +84,7 @@ export function reminderCompanion(guardName: string, packageName: string, recoun
           beside,
         })
       }
-      // At the dispatch, where each event comes by once, whatever the listeners do with it.
+      // At the dispatch, where each event passes once, independent of its listeners.
       onDispatch(ctx, {
         'tools/post-execute'([exec, before], carrier) {
           if (!isObject(exec) || !isObject(before)) return

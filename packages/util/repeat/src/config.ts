@@ -13,7 +13,7 @@ export interface RepeatConfig {
   readonly argumentsPreviewChars?: number | undefined
   /**
    * `'unchanged'`: a call counts on only if its result equals that of the call before, but for what is volatile. `'any'`, the default: equal
-   * calls count whatever they come to.
+   * calls count with any results.
    */
   readonly results?: 'any' | 'unchanged' | undefined
 }

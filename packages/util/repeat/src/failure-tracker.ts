@@ -8,7 +8,7 @@ import { failureText } from './text.ts'
 
 export type { StepCalls } from './quiet-runs.ts'
 
-/** Counts, for each agent, the failures of one call with one error, whatever lies between. An agent is any object. */
+/** Counts, for each agent, the failures of one call with one error, also with other calls between. An agent is any object. */
 export interface FailureTracker {
   /**
    * Counts a call, in the order in which the model made them. A success of a call that has failed forgets it, and so does another error.

@@ -36,7 +36,7 @@ function outcomeOf(word: string): Outcome {
 
 describe('failures of one call', () => {
   it.each([
-    ['at 3 and 5, whatever lies between', 'A x A y A z A A A', [5, 8]],
+    ['at 3 and 5, also with other calls between', 'A x A y A z A A A', [5, 8]],
     ['then silence', 'A A A A A A A A A', [3, 5]],
     ['none after a success of that call', 'A A a A A', []],
     ['none when the error is another each time', 'A1 A2 A3 A1 A2 A3', []],

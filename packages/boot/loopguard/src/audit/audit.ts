@@ -43,7 +43,7 @@ export interface Audit {
   /** The conversation on one line. */
   readonly picture: string
   readonly calls: number
-  /** Calls that were equal to the tracked call before, whatever they came to. */
+  /** Calls that were equal to the tracked call before, with any results. */
   readonly repeatedCalls: number
   /** Reminders that `results: any` would have brought and `unchanged` does not; 0 under `any`. */
   readonly suppressedByResults: number

@@ -1,6 +1,6 @@
 import type { AuditedCall } from './rules.ts'
 
-/** Letters that have a small one, and that nobody takes for another of them. */
+/** Letters that have a small one, and that do not look like one another. */
 const LETTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZΓΔΘΛΞΠΣΦΨΩБДЖИЛЦЧЩЭЮЯ')
 const NO_LETTER = { new: '*', same: '·' }
 
