@@ -73,7 +73,7 @@ describe('the watch on all contexts', () => {
     await program(2)
     expect(more).toThrow('2 invariants were violated')
     expect(end).toThrow('invariant violated by "@loopguard/session": session "a": turn 1 ends while no turn is open')
-    expect([...ctx.registry.values()].filter(({ name }) => name?.endsWith('-invariant'))).toHaveLength(7)
+    expect([...ctx.registry.values()].filter(({ name }) => name?.endsWith('-invariant'))).toHaveLength(8)
   })
 
   it('mounts nothing once it has ended, and nothing where the invariants are mounted by name or left out', async () => {
@@ -112,7 +112,7 @@ describe('all companions, loaded again a hundred times,', () => {
     await harness.say(agent, 'hi')
     const before = footprint(ctx)
     for (let round = 0; round < 100; round++) for (const fiber of companionsOf(ctx)) await fiber.restart()
-    expect(companionsOf(ctx)).toHaveLength(7)
+    expect(companionsOf(ctx)).toHaveLength(8)
     expect(footprint(ctx)).toEqual(before)
     await harness.say(agent, 'hi again')
     expect(() => agent.session.append('turn/end', { turn: 9, reason: { kind: 'completed' } })).toThrow('turn 9')
