@@ -5,18 +5,18 @@ const MASK = '\0'
 
 /** Date and time of day, or a time of day with seconds. */
 const TIMESTAMP =
-  /(?<!\d)(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?|\d\d:\d\d:\d\d(?:[.,]\d+)?)(?!\d)(?: ?(?:Z|UTC|GMT)\b| ?[+-]\d\d:?\d\d\b)?/g
-const UUID = /[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/gi
+  /(?<!\d)\d\d(?:\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?|:\d\d:\d\d(?:[.,]\d+)?)(?!\d)(?: ?(?:Z|UTC|GMT)\b| ?[+-]\d\d:?\d\d\b)?/g
+const UUID = /(?<![\da-f])[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/gi
 /** A word of hexadecimal digits and hyphens; {@link isVolatile} says which are masked. */
 const HEX_WORD = /(?<![\da-z])(?:0x)?(?=[\da-f-]{8})[\da-f][\da-f-]*[\da-f](?![\da-z])/gi
 /** A measured one: with a fraction, or in a unit below the second. A whole number of seconds may be the age that a poll waits for. */
 const DURATION = /(?<![\d.])(?:\d+\.\d+ ?(?:[nuµμm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)|\d+ ?[nuµμm]s)(?![\da-z])/gi
-/** In an error, whole numbers too, and several in a row, such as `1m 30s`. */
+/** In an error, whole numbers too, and up to four in a row, such as `1m 30s`. */
 const ANY_DURATION =
-  /(?<![\d.])\d+(?:\.\d+)? ?(?:[nuµμm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)(?: ?\d+(?:\.\d+)? ?(?:[nuµμm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?))*(?![\da-z])/gi
+  /(?<![\d.])\d+(?:\.\d+)? ?(?:[nuµμm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)(?: ?\d+(?:\.\d+)? ?(?:[nuµμm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)){0,3}(?![\da-z])/gi
 const DIGITS = /\d+/g
 /** Without one of these there is nothing to mask. */
-const MAY_BE_VOLATILE = /\d|[\da-f]{8}-/i
+const MAY_BE_VOLATILE = /\d|(?<![a-f])[a-f]{8}-/i
 
 /**
  * A text without what differs from one run to the next: timestamps, UUIDs, hexadecimal ids, durations; in an error every run of digits.
