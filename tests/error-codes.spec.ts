@@ -12,6 +12,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   repeat: 'packages/util/repeat',
   advisory: 'packages/util/advisory',
   'repeat-tool-reminder': 'packages/guard/repeat-tool-reminder',
+  budget: 'packages/cap/budget',
   'repeated-failure-reminder': 'packages/guard/repeated-failure-reminder',
   invariants: 'packages/runtime-diagnostics/invariants',
   jobs: 'packages/work/jobs',

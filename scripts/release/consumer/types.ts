@@ -31,11 +31,13 @@ void ctx.plugin(AgentLoop, {})
 void ctx.plugin(Invariants, {})
 void ctx.plugin(timeoutPolicy)
 void ctx.plugin(repeatToolReminder, { thresholds: [3, 5], exclude: ['todo_*'] })
+void ctx.plugin(budget, { maxStepsPerTurn: 50, exclude: ['todo_*'] })
 void ctx.plugin(repeatedFailureReminder, { thresholds: [3, 5], errors: '^\\[exit code: ' })
 void ctx.plugin(scriptedModel, { script: 'script.yml' })
 void ctx.plugin(replay, { transcript: 'transcript.json' })
 const companions = [
   agentLoopInvariant,
+  budgetInvariant,
   invariantsInvariant,
   llmInvariant,
   repeatToolReminderInvariant,

@@ -48,6 +48,7 @@ export function thresholdFaults(key: string, value: unknown): string[] {
   return twice.size === 0 ? wrong : [...wrong, `\`${key}\` must not hold duplicates, got ${[...twice].map(show).join(', ')} more than once`]
 }
 
+/** What is wrong with a list of patterns, one sentence a fault; a value that is fine has none. */
 export function patternFaults(key: string, value: unknown): string[] {
   if (!Array.isArray(value)) return [`\`${key}\` must be a list of patterns, got ${show(value)}`]
   return (value as readonly unknown[]).flatMap((item, index) => {

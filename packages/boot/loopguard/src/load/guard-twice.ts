@@ -5,7 +5,7 @@ import { subjectOf } from './audit.ts'
 import { type Fault, lineOf } from './faults.ts'
 
 /** Plugins that watch every call of the tools they see: a second one of them does so once more. */
-const GUARDS = new Set(['repeat-tool-reminder', 'repeated-failure-reminder', 'timeout-policy'])
+const GUARDS = new Set(['budget', 'repeat-tool-reminder', 'repeated-failure-reminder', 'timeout-policy'])
 
 export interface GuardsTwice {
   /** Guards that do the same as another row. */

@@ -1,6 +1,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { AuditReport } from '../audit/audit-report.ts'
 import { CallBook, type CallRecord } from './call-book.ts'
+import { blockingLimit, type LimitRecord } from './limits.ts'
 import { listen, type LogEvent, REPEAT_REMINDER } from './log-events.ts'
 import { placeOf } from './place.ts'
 import { Printout } from './printout.ts'
@@ -40,7 +41,7 @@ export class Report {
   attach(ctx: Context): void {
     this.calls.attach(ctx)
     this.options.audit?.attach(ctx)
-    listen(ctx, 'session/event', ({ id }, event) => this.show(id, event))
+    listen(ctx, 'session/event', ({ id, events = [] }, event) => this.show(id, event, events))
     listen(ctx, 'agent/error', ({ error }) => {
       if (error instanceof Error) this.loggedOut = true
     })
@@ -56,7 +57,7 @@ export class Report {
     const told = audit?.finish()
     if (told !== undefined) write(json ? told.lines() : told.text(style))
     const reminded = this.calls.reminded.flatMap(({ guard, call }) => (guard === REPEAT_REMINDER ? [call] : []))
-    const summary: Summary = { ...this.tally.counts(), reminded }
+    const summary: Summary = { ...this.tally.counts(), reminded, limits: this.limits }
     write(json ? `${JSON.stringify({ summary: { ...summary, ...told?.summary } })}\n` : this.textOf(summary))
   }
 
@@ -70,10 +71,16 @@ export class Report {
   }
 
   private textOf(counts: Counts): string {
-    const { paint, isTerminal } = this.options.style
-    const acted = this.calls.reminded.map(({ guard, call }, index) => `  ${index + 1}. ${placeOf(call)}${sayingIf(guard)}\n`).join('')
-    const where = acted === '' ? '' : `${paint.yellow('the reminder acted after')}\n${isTerminal ? escaped(acted) : acted}`
-    return `${where}${paint.bold('summary')}: ${numbersOf(counts)}\n`
+    const { paint } = this.options.style
+    const reminded = this.calls.reminded.map(({ guard, call }) => `${placeOf(call)}${sayingIf(guard)}`)
+    const acted = this.listed(paint.yellow('the reminder acted after'), reminded)
+    const capped = this.listed(paint.red('limits reached'), this.limits.map(limitOf))
+    return `${acted}${capped}${paint.bold('summary')}: ${numbersOf(counts)}\n`
+  }
+
+  private listed(title: string, items: readonly string[]): string {
+    const list = items.map((item, index) => `  ${index + 1}. ${item}\n`).join('')
+    return list === '' ? '' : `${title}\n${this.options.style.isTerminal ? escaped(list) : list}`
   }
 }
 
