@@ -1,11 +1,14 @@
 import { piecesOf } from './pieces.ts'
 
-/** Stands for what was masked. */
-const MASK = '\0'
+/** Stands for what was masked: the object replacement character, which text hardly ever holds. */
+const MASK = '\uFFFC'
 
 /** Date and time of day, or a time of day with seconds. */
 const TIMESTAMP =
-  /(?<!\d)\d\d(?:\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?|:\d\d:\d\d(?:[.,]\d+)?)(?!\d)(?: ?(?:Z|UTC|GMT)\b| ?[+-]\d\d:?\d\d\b)?/g
+  /(?<!\d)\d\d(?:\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?|:\d\d:\d\d(?:[.,]\d+)?)(?!\d)(?: ?(?:Z|UTC|GMT)(?:[+-]\d\d:?\d\d)?\b| ?[+-]\d\d:?\d\d\b)?/g
+/** A date in words before a time that was masked, and the year behind it, as mail, HTTP and `date` have them. */
+const WRITTEN_DATE =
+  /(?:\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?\b(?:\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2})(?: \d{4})? \uFFFC(?: \d{4}\b)?/g
 const UUID = /(?<![\da-f])[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/gi
 /** A word of hexadecimal digits and hyphens; {@link isVolatile} says which are masked. */
 const HEX_WORD = /(?<![\da-z])(?:0x)?(?=[\da-f-]{8})[\da-f][\da-f-]*[\da-f](?![\da-z])/gi
@@ -27,8 +30,8 @@ export function* masked(text: string, isError: boolean): Generator<string> {
 }
 
 function maskedPiece(piece: string, isError: boolean): string {
-  const rest = piece
-    .replace(TIMESTAMP, MASK)
+  const timeless = piece.replace(TIMESTAMP, MASK)
+  const rest = (timeless.includes(MASK) ? timeless.replace(WRITTEN_DATE, MASK) : timeless)
     .replace(UUID, MASK)
     .replace(HEX_WORD, (word) => (isVolatile(word) ? MASK : word))
   return isError ? rest.replace(ANY_DURATION, MASK).replace(DIGITS, MASK) : rest.replace(DURATION, MASK)
