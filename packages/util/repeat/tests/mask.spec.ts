@@ -41,7 +41,7 @@ describe('in every result', () => {
     ['a date in words without a time', 'on Tue, 01 Dec 2026 and Dec 1'],
     ['a time without seconds', 'leaves at 10:30'],
     ['digits, fewer than sixteen', 'item 123456789012345'],
-    ['a word of letters a to f', 'deadbeef facade'],
+    ['a word of letters a to f', 'deadbeef facade 1'],
     ['seven hexadecimal digits', 'at 3cc7340'],
     ['a word that is no hexadecimal number', '1a2b3c4d5g x1a2b3c4d5'],
     ['a number with a unit that is none', '12 ms2 1.5 sm'],
