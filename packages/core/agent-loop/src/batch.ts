@@ -80,7 +80,7 @@ class Batch {
         throw error
       }
       const forget = this.place.patience.whenOver((afterMs) => this.giveUp(call, prepared, afterMs))
-      const body = this.dispatch(call, prepared).finally(() => {
+      const body = this.dispatch(prepared).finally(() => {
         forget()
         this.bodies.delete(body)
       })
@@ -95,7 +95,7 @@ class Batch {
   }
 
   /** A body has effects: none before the log is sure to say that it was started. */
-  private dispatch(call: ToolCallBlock, prepared: PreparedCall): Promise<void> {
+  private dispatch(prepared: PreparedCall): Promise<void> {
     const durable = barrier(this.parts.session, this.place.signal)
     if (durable === undefined) return prepared.dispatch()
     return durable.then(
