@@ -5,8 +5,8 @@ import ts from 'typescript'
 
 const REQUIRED = ['LICENSE', 'README.md', 'package.json']
 const FIELDS = ['name', 'version', 'description', 'license', 'type', 'exports', 'engines', 'files', 'sideEffects', 'keywords']
-/** What a guard's declarations may name: whatever else they pulled in would bring our event types into another harness' program. (Of invariants, a companion names the helper, which declares nothing.) */
-const GUARD_TYPES = ['@deepseek-ai/cordis', '@deepseek-ai/schemastery', '@loopguard/invariants', '@loopguard/repeat']
+/** What a guard's declarations may name: anything else would bring our event types into another harness' program. (Of invariants, a companion names the helper, which declares nothing.) */
+const GUARD_TYPES = ['@deepseek-ai/cordis', '@deepseek-ai/schemastery', '@loopguard/invariants', '@loopguard/repeat', '@loopguard/timeout']
 const GUARDS = ['@loopguard/timeout-policy', '@loopguard/repeat-tool-reminder', '@loopguard/repeated-failure-reminder']
 
 export function checkTarball(tarball) {
