@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import type { JsonValue } from '@loopguard/kit'
+import type { ContentBlock, LlmRequest, Message, ToolCallBlock, ToolResultBlock } from '@loopguard/llm'
+
+/** A message, or a part of one, as provider packages take it. */
+type Sent = Readonly<Record<string, unknown>>
+
+/** A call as it was sent, for the result that answers it. */
+interface SentCall {
+  readonly id: string
+  readonly name: string
+}
+
+interface Written {
+  readonly messages: readonly Sent[]
+  readonly calls: readonly (readonly [string, SentCall])[]
+}
+
+/** Ids that every provider takes. */
+const SAFE_ID = /^[\w-]{1,64}$/
+
+/** Writes histories as one provider takes them. Messages never change, so each is written once, however often it is sent. */
+export class PromptWriter {
+  private readonly provider: string
+  private readonly sendReasoning: boolean
+  private readonly written = new WeakMap<Message, Written>()
+
+  constructor(provider: string, sendReasoning: boolean) {
+    this.provider = provider
+    this.sendReasoning = sendReasoning
+  }
+
+  write({ system, messages }: Pick<LlmRequest, 'system' | 'messages'>): Sent[] {
+    const sent: Sent[] = system === undefined ? [] : [{ role: 'system', content: system }]
+    const calls = new Map<string, SentCall>()
+    for (const message of messages) {
+      let written = this.written.get(message)
+      if (written === undefined) this.written.set(message, (written = this.message(message, calls)))
+      for (const [id, call] of written.calls) calls.set(id, call)
+      for (const part of written.messages) sent.push(part)
+    }
+    return sent
+  }
+
+  private message(message: Message, calls: ReadonlyMap<string, SentCall>): Written {
+    if (message.role === 'assistant') return this.assistant(message)
+    const results = message.content.filter((block) => block.type === 'tool-result')
+    const text = message.content.filter((block) => block.type !== 'tool-result').flatMap((block) => textPart(textOf(block)))
+    return {
+      messages: [
+        ...(results.length === 0 ? [] : [{ role: 'tool', content: results.map((block) => resultPart(block, calls)) }]),
+        ...(text.length === 0 ? [] : [{ role: 'user', content: text }]),
+      ],
+      calls: [],
+    }
+  }
+
+  private assistant({ content, source }: Message): Written {
+    const isOwn = source.kind === 'model' && source.provider === this.provider
+    const calls: [string, SentCall][] = []
+    const parts = content.flatMap((block): Sent[] => {
+      const data = isOwn && 'providerData' in block && block.providerData !== undefined ? { providerOptions: block.providerData } : {}
+      switch (block.type) {
+        case 'reasoning':
+          return isOwn && this.sendReasoning && (block.text !== '' || 'providerOptions' in data)
+            ? [{ type: 'reasoning', text: block.text, ...data }]
+            : []
+        case 'tool-call': {
+          const id = isOwn || SAFE_ID.test(block.id) ? block.id : mapped(block.id)
+          calls.push([block.id, { id, name: block.name }])
+          return [{ type: 'tool-call', toolCallId: id, toolName: block.name, input: inputOf(block), ...data }]
+        }
+        case 'text':
+          return block.text === '' && !('providerOptions' in data) ? [] : [{ type: 'text', text: block.text, ...data }]
+        case 'tool-result':
+        default:
+          return textPart(textOf(block))
+      }
+    })
+    // Reasoning belongs to what it led to, and providers refuse it without.
+    while (parts.at(-1)?.['type'] === 'reasoning') parts.pop()
+    return { messages: parts.length === 0 ? [] : [{ role: 'assistant', content: parts }], calls }
+  }
+}
+
+function resultPart({ toolCallId, content, isError }: ToolResultBlock, calls: ReadonlyMap<string, SentCall>): Sent {
+  const { id, name } = calls.get(toolCallId) ?? { id: toolCallId, name: 'unknown' }
+  const output = { type: isError === true ? 'error-text' : 'text', value: content.map(textOf).join('\n') }
+  return { type: 'tool-result', toolCallId: id, toolName: name, output }
+}
+
+function textPart(text: string): Sent[] {
+  // Providers refuse a part without text.
+  return text === '' ? [] : [{ type: 'text', text }]
+}
+
+/** Blocks of types that came later, or from a plugin, are told as they stand in the log. */
+function textOf(block: ContentBlock): string {
+  return block.type === 'text' ? block.text : JSON.stringify(block)
+}
+
+/** What a model wrote as arguments goes back as an object in any case: providers refuse anything else. */
+function inputOf({ arguments: raw }: ToolCallBlock): unknown {
+  try {
+    const value = JSON.parse(raw === '' ? '{}' : raw) as JsonValue
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { rawInvalidInput: raw }
+  } catch {
+    return { rawInvalidInput: raw }
+  }
+}
+
+/** The same id for the same id, of letters that every provider takes. */
+function mapped(id: string): string {
+  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 32)}`
+}
