@@ -86,9 +86,9 @@ function headerFaults(value: unknown): string[] {
   if (value === undefined) return []
   if (!isMap(value)) return [`\`headers\` must be a map of names to text, got ${safe(value)}`]
   return Object.entries(value).flatMap(([name, text]) => {
+    if (looksLikeKey(name) || !/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [`\`headers\` holds ${safe(name)}, which is no name of a header`]
     if (isCredentialHeader(name))
       return [`\`headers.${name}\` may hold no credentials; put the key into an environment variable, and its name into \`apiKeyEnv\``]
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [`\`headers\` holds ${safe(name)}, which is no name of a header`]
     if (typeof text !== 'string' || !/^[\t\x20-\x7e]*$/.test(text))
       return [`\`headers.${name}\` must be text of printable characters, got ${typeof text === 'string' ? 'others' : show(text)}`]
     return looksLikeKey(text) || /^(?:bearer|basic)\s/i.test(text) ? [`\`headers.${name}\` holds what looks like a key`] : []

@@ -29,8 +29,7 @@ export class Wire {
     this.watch = watch
     this.failures = failures
     this.shape = shape
-    // The watchdog's signal lives as long as the request, so that this need not be taken off it.
-    watch.signal.addEventListener('abort', () => this.close())
+    watch.signal.addEventListener('abort', this.close)
   }
 
   readonly fetch: Fetch = async (url, init) => {
@@ -54,10 +53,13 @@ export class Wire {
     throw this.fail(refusal(response, await this.beginning(), this.failures))
   }
 
-  /** Shuts the connection unless it was read to its end. */
-  close(): void {
+  /** Shuts the connection unless it was read to its end, and lets go of it. */
+  readonly close = (): void => {
+    // The client keeps the signals of its requests until those are collected, which must not wait for what hangs on a signal.
+    this.watch.signal.removeEventListener('abort', this.close)
     // Of a body that has ended or broken this does nothing, and what it says then is known.
     this.reader?.cancel().catch(() => {})
+    this.reader = undefined
   }
 
   private body(): ReadableStream<Uint8Array> {

@@ -18,17 +18,11 @@ export const inject: string[] = ['llm']
  * Serves one provider through its package of the AI SDK.
  * @throws HarnessError `MODEL_PACKAGE_NOT_FOUND` for a package that is not installed, `BAD_MODEL_PACKAGE` for one that cannot be used.
  */
-export function apply(ctx: Context, config: Config): void | Promise<void> {
+export async function apply(ctx: Context, config: Config): Promise<void> {
   const source = sourceOf(config, ctx.baseUrl)
-  const client = new HttpClient(config.idleTimeoutMs)
-  const serve = (): void => {
-    ctx.effect(() => () => client.close(), `ai-sdk-model: connections of ${JSON.stringify(config.provider)}`)
-    ctx.llm.registerAdapter([config.provider], new AiSdkAdapter(config, source, client))
-  }
-  if (config.kind !== undefined) return serve()
   // A package of the row's own is tried out, so that a composition that cannot work says so when it starts.
-  return source.load().then((make) => {
-    make('any', 'none', fetch)
-    serve()
-  })
+  if (config.kind === undefined) (await source.load())('any', 'none', fetch)
+  const client = new HttpClient(config.idleTimeoutMs)
+  ctx.effect(() => () => client.close(), `ai-sdk-model: connections of ${JSON.stringify(config.provider)}`)
+  ctx.llm.registerAdapter([config.provider], new AiSdkAdapter(config, source, client))
 }

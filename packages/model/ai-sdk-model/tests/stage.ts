@@ -41,8 +41,8 @@ export interface Stage {
   readonly harness: Harness
   readonly ctx: Context
   /** Asks once, and hears it to its end. */
-  ask(options?: Partial<LlmRequest>): Promise<Told>
-  stream(options?: Partial<LlmRequest>): AsyncIterable<StreamChunk>
+  readonly ask: (options?: Partial<LlmRequest>) => Promise<Told>
+  readonly stream: (options?: Partial<LlmRequest>) => AsyncIterable<StreamChunk>
 }
 
 export interface StageOptions {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { answers, framesOf, type ModelServer, says, type ServedReply, startModelServer, streams } from '@loopguard/testkit/model-server'
 import { gate } from '@loopguard/testkit'
 import { expect, it } from 'vitest'
@@ -85,6 +87,19 @@ it('anything else is an answer too; the last entry answers all further requests'
   expect([first.status, first.headers.get('retry-after'), await first.json()]).toEqual([429, '2', { error: { message: 'slow down' } }])
   expect(await (await ask(server, 'messages')).text()).toBe('/v1/messages 1')
   expect(await (await ask(server, 'chat')).text()).toBe('/v1/chat/completions 2')
+})
+
+it('says which connection a request came on', async () => {
+  await using server = await startModelServer([says({ text: 'ok' })])
+  const post = async (agent: Agent): Promise<void> => {
+    const sent = request(`${server.baseURL}/chat/completions`, { method: 'POST', agent }).end('{}')
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    await once(response.resume(), 'close')
+  }
+  const [one, other] = [0, 1].map(() => new Agent({ keepAlive: true, maxSockets: 1 })) as [Agent, Agent]
+  for (const agent of [one, one, other, one]) await post(agent)
+  for (const agent of [one, other]) agent.destroy()
+  expect(server.requests.map(({ connection }) => connection)).toEqual([1, 1, 2, 1])
 })
 
 it('without a script it refuses', async () => {

@@ -11,6 +11,8 @@ export interface ServedRequest {
   /** The parsed JSON body. */
   readonly body: unknown
   readonly dialect: Dialect
+  /** Which connection it came on, counted from 1: a client that keeps its connections uses one again. */
+  readonly connection: number
   /** Settles when the answer is over: `true` when it was sent to its end, `false` when the connection went before. */
   readonly closed: Promise<boolean>
 }
@@ -39,11 +41,15 @@ export async function startModelServer(entries: readonly ServerEntry[] = []): Pr
   const script = [...entries]
   const requests: ServedRequest[] = []
   const waiting = new Map<number, (request: ServedRequest) => void>()
+  const connections = new WeakMap<object, number>()
+  let connected = 0
   const server = createServer((incoming, response) => {
     void serve(incoming, response).catch(() => response.destroy())
   })
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const request = await read(incoming, response)
+    const connection = connections.get(incoming.socket) ?? ++connected
+    connections.set(incoming.socket, connection)
+    const request = await read(incoming, response, connection)
     const index = requests.push(request) - 1
     waiting.get(index)?.(request)
     const entry = script[Math.min(index, script.length - 1)]
@@ -73,7 +79,7 @@ export async function startModelServer(entries: readonly ServerEntry[] = []): Pr
   }
 }
 
-async function read(incoming: IncomingMessage, response: ServerResponse): Promise<ServedRequest> {
+async function read(incoming: IncomingMessage, response: ServerResponse, connection: number): Promise<ServedRequest> {
   let text = ''
   for await (const piece of incoming.setEncoding('utf8')) text += String(piece)
   const path = incoming.url ?? ''
@@ -83,6 +89,7 @@ async function read(incoming: IncomingMessage, response: ServerResponse): Promis
     headers: incoming.headers,
     body: text === '' ? undefined : (JSON.parse(text) as unknown),
     dialect: dialectOf(path),
+    connection,
     closed,
   }
 }
