@@ -184,5 +184,39 @@ describe('children and goals', () => {
     const child: LogEvent = { type: 'subagent/start', data: { parent: 'main', depth: 1 } }
     const text = [printout.render('main', turnStart), printout.render('main.1', child), printout.render('main', user('x'))].join('')
     expect(text).toBe('== main, turn 1\n== main.1, child of main, depth 1\n== main, continued\nuser: x\n')
+describe('a failed request', () => {
+  const failed = (code: string, status?: number): LogEvent =>
+    ({
+      type: 'request/failed',
+      data: {
+        turn: 1,
+        step: 1,
+        attempt: 1,
+        failure: { message: 'no', code, ...(status !== undefined && { status }) },
+        text: 'What it had said',
+      },
+    }) as LogEvent
+  const retry = (delayMs: number, n = 1): LogEvent => ({
+    type: 'request/retry',
+    data: { turn: 1, step: 1, retry: n, maxRetries: 5, delayMs },
+  })
+
+  it('is told with the wait and the count, in one line, and without what it had said', () => {
+    expect(rendered(false, failed('RATE_LIMIT', 429), retry(1234), failed('STREAM_CLOSED'), retry(40, 2), user('x'))).toBe(
+      'request failed: RATE_LIMIT 429 (trying again in 1.2 s, 1 of 5)\nrequest failed: STREAM_CLOSED (trying again in 40 ms, 2 of 5)\nuser: x\n',
+    )
+  })
+
+  it('that is not tried again is told before what follows', () => {
+    expect(rendered(false, failed('AUTH', 401), turn({ kind: 'error' }))).toBe('request failed: AUTH 401\n== turn 2 ended: error\n')
+    expect(rendered(false, failed('SERVER', 500), failed('SERVER', 503), retry(500))).toBe(
+      'request failed: SERVER 500\nrequest failed: SERVER 503 (trying again in 0.5 s, 1 of 5)\n',
+    )
+  })
+
+  it('of one agent is not told as the other’s', () => {
+    const printout = new Printout(styleOf({ isTTY: false }, { NO_COLOR: '1' }), new CallBook())
+    const shown = [printout.render('a', failed('SERVER', 500)), printout.render('b', user('hi')), printout.render('a', retry(500))].join('')
+    expect(shown).toBe('== b, continued\nuser: hi\n== a, continued\nrequest failed: SERVER 500 (trying again in 0.5 s, 1 of 5)\n')
   })
 })

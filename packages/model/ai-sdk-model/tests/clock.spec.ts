@@ -7,12 +7,7 @@ const IDLE_MS = 300
 const TIMEOUT = { code: 'TIMEOUT', message: `provider "served" was silent for ${IDLE_MS}ms`, retryable: true }
 
 /** The same pieces, each some time after the one before: all of them together take longer than may be silent. */
-const slowly = (pieces: readonly string[]): Piece[] => pieces.flatMap((piece) => [piece, sleep0(IDLE_MS / 5)])
-
-/** A wait that starts when it is waited for. */
-function sleep0(ms: number): PromiseLike<unknown> {
-  return { then: (resolve, reject) => sleep(ms).then(resolve, reject) } as PromiseLike<unknown>
-}
+const slowly = (pieces: readonly string[]): Piece[] => pieces.flatMap((piece) => [piece, () => sleep(IDLE_MS / 5)])
 
 describe.each(BOTH)('%s: the clock', (kind) => {
   const config = { idleTimeoutMs: IDLE_MS }

@@ -16,7 +16,7 @@ const call = (id: string, raw: string, more: object = {}): ContentBlock => ({
 async function sent(kind: (typeof BOTH)[number], messages: readonly Message[], config: Partial<Config> = {}): Promise<unknown[]> {
   const { ask, server } = await stage({ kind, entries: [says({ text: 'ok' })], config })
   await ask({ messages })
-  return (server.requests[0]?.body as { messages: unknown[] }).messages
+  return ((await server.request(0)).body as { messages: unknown[] }).messages
 }
 
 describe('openai-compatible: a history', () => {
@@ -27,7 +27,7 @@ describe('openai-compatible: a history', () => {
       system: 'Be short.',
       messages: [user('hi'), assistant([text('I look'), call('c1', '{"at":"sea"}')]), result('c1', 'blue'), two],
     })
-    expect((server.requests[0]?.body as { messages: unknown }).messages).toEqual([
+    expect(((await server.request(0)).body as { messages: unknown }).messages).toEqual([
       { role: 'system', content: 'Be short.' },
       { role: 'user', content: 'hi' },
       {

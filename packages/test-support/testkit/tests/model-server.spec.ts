@@ -56,9 +56,9 @@ it('byte by byte it sends the same', async () => {
   expect(sizes.length).toBeGreaterThan(20)
 })
 
-it('a piece that is a promise is waited for', async () => {
+it('a piece that is a promise, or makes one, is waited for', async () => {
   const more = gate()
-  await using server = await startModelServer([streams(['data: 1\n\n', more.opened, 'data: 2\n\n'])])
+  await using server = await startModelServer([streams(['data: 1\n\n', more.opened, () => more.opened, 'data: 2\n\n'])])
   const reader = ((await ask(server, 'chat')).body as ReadableStream<Uint8Array>).getReader()
   const decoder = new TextDecoder()
   expect(decoder.decode((await reader.read()).value)).toBe('data: 1\n\n')

@@ -72,6 +72,8 @@ export class CallBook {
         return
       case 'turn/start':
       case 'request/header':
+      case 'request/failed':
+      case 'request/retry':
       default:
     }
   }

@@ -38,6 +38,13 @@ export interface EndReason {
 }
 
 interface EventData extends DelegationData {
+/** Why a request to a model failed. */
+export interface RequestFailure {
+  readonly code: string
+  readonly status?: number
+}
+
+interface EventData {
   'turn/start': { readonly turn: number }
   'turn/end': { readonly turn: number; readonly reason: EndReason }
   'step/start': Place
@@ -49,6 +56,8 @@ interface EventData extends DelegationData {
     readonly system?: string
     readonly tools?: readonly { readonly name: string }[]
   }
+  'request/failed': Place & { readonly failure: RequestFailure }
+  'request/retry': Place & { readonly retry: number; readonly maxRetries: number; readonly delayMs: number }
   'assistant/message': Place & {
     readonly message: LogMessage
     readonly usage?: { readonly inputTokens: number; readonly outputTokens: number }

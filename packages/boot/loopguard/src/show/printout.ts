@@ -1,5 +1,6 @@
 import type { CallBook } from './call-book.ts'
 import { childOf, goalLine, speakerOf } from './delegation.ts'
+import { FailedRequests } from './failed-requests.ts'
 import { type Block, type EndReason, isReminder, isTimeout, type LogEvent, type LogMessage } from './log-events.ts'
 import { escaped, type Style } from './terminal.ts'
 
@@ -17,6 +18,7 @@ type Tone = 'bold' | 'dim' | 'cyan' | 'red' | 'reminder' | 'timeout'
 export class Printout {
   private readonly style: Style
   private readonly calls: CallBook
+  private readonly failed = new FailedRequests()
   private speaker: string | undefined
 
   constructor(style: Style, calls: CallBook) {
@@ -30,6 +32,10 @@ export class Printout {
    */
   render(agent: string, event: LogEvent, blockedBy?: string): string {
     const text = this.body(agent, event, blockedBy)
+  /** The text for one event, with its line breaks; empty for events that say nothing to a reader. */
+  render(agent: string, event: LogEvent): string {
+    const failed = this.failed.note(agent, event)
+    const text = (failed === undefined ? '' : this.entry('request failed', failed, 'red')) + this.body(agent, event)
     if (text === '') return ''
     const isNew = this.speaker !== agent
     this.speaker = agent
@@ -62,6 +68,9 @@ export class Printout {
         return this.result(event.data)
       case 'budget/reached':
         return this.entry('LIMIT', `budget.${event.data.limit} (${event.data.value}) is reached`, 'timeout')
+      // What a failed attempt had said is no part of the conversation.
+      case 'request/failed':
+      case 'request/retry':
       case 'step/end':
       default:
         return ''

@@ -51,6 +51,8 @@ export class Tally {
         this.output += event.data.usage?.outputTokens ?? 0
         return
       case 'request/header':
+      case 'request/failed':
+      case 'request/retry':
       case 'step/end':
       default:
     }

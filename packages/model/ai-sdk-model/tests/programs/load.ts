@@ -23,14 +23,12 @@ async function heap(): Promise<number> {
   return memoryUsage().heapUsed
 }
 
-/** A wait that begins when it is waited for. */
-const pause = (ms: number): PromiseLike<unknown> => ({ then: (resolve, reject) => sleep(ms).then(resolve, reject) })
 const slow = (cutAfter = Infinity, end: 'clean' | 'break' | 'open' = 'clean', hasCall = false): ServerAnswer =>
   streams(
     (dialect) =>
       framesOf(dialect, { text: 'one two three four', ...(hasCall && { calls: [{ name: 'look', arguments: {} }] }) })
         .slice(0, cutAfter)
-        .flatMap((frame) => [pause(60), frame]),
+        .flatMap((frame) => [() => sleep(60), frame]),
     { end },
   )
 

@@ -4,8 +4,8 @@ import { messages } from './messages.ts'
 import type { Dialect, ServedReply, Teller } from './reply.ts'
 import { responses } from './responses.ts'
 
-/** A frame that is sent; or something to wait for before the next one, such as a gate that opens. */
-export type Piece = string | PromiseLike<unknown>
+/** A frame that is sent; or something to wait for before the next one: a gate that opens, or a wait that begins when its turn has come. */
+export type Piece = string | PromiseLike<unknown> | (() => PromiseLike<unknown>)
 
 export interface SendOptions {
   /** Sends byte by byte, each in a packet of its own as far as the system lets it. */

@@ -105,7 +105,7 @@ async function send(answer: ServerAnswer, dialect: Dialect, response: ServerResp
   response.writeHead(status, headers).flushHeaders()
   for (const piece of answer.body(dialect).slice(0, cutAfter)) {
     if (response.destroyed) return
-    if (typeof piece !== 'string') await piece
+    if (typeof piece !== 'string') await (typeof piece === 'function' ? piece() : piece)
     else if (bytewise) await sendBytes(response, piece)
     else await written(response, piece)
   }
