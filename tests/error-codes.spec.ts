@@ -26,9 +26,10 @@ const OWNERS: Readonly<Record<string, string>> = {
   workflow: 'packages/delegation/workflow',
   goal: 'packages/delegation/goal',
   ralph: 'packages/delegation/ralph',
+  'ai-sdk-model': 'packages/model/ai-sdk-model',
 }
 
-/** Constants that look like a code of ours: codes of Node and of the YAML parser, and variables of the environment. */
+/** Constants that look like a code of ours: codes of Node, of its HTTP client and of the YAML parser, and variables of the environment. */
 const NO_CODES = new Set([
   'ERR_MODULE_NOT_FOUND',
   'MODULE_NOT_FOUND',
@@ -42,8 +43,13 @@ const NO_CODES = new Set([
   'UNEXPECTED_TOKEN',
   'MAX_TOKENS',
   'ERR_WORKER_OUT_OF_MEMORY',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'OPENAI_API_KEY',
+  'ANTHROPIC_API_KEY',
+  'DEEPSEEK_API_KEY',
+  'GOOGLE_GENERATIVE_AI_API_KEY',
 ])
-const ONE_WORD = ['ABORTED', 'BLOCKED', 'CANCELLED', 'DENIED', 'INVARIANT']
+const ONE_WORD = ['ABORTED', 'AUTH', 'BLOCKED', 'CANCELLED', 'DENIED', 'INVARIANT', 'SERVER', 'TIMEOUT', 'TRANSPORT']
 
 async function codesOf(folder: string): Promise<Set<string>> {
   const sources = await Promise.all((await filesBelow(`${folder}/src/`, '.ts')).map(read))

@@ -1,0 +1,26 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { Config } from '@loopguard/ai-sdk-model'
+import { says, startModelServer } from '@loopguard/testkit/model-server'
+import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { ask } from './samples/smallest.ts'
+
+const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
+const blocks = (language: string): string[] =>
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?\\n)\`\`\`$`, 'gms'))].map(([, text]) => text as string)
+
+it('every sample of code is a file of tests/samples, to the letter, and the other way round', async () => {
+  const samples = new URL('samples/', import.meta.url)
+  const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
+  expect(new Set(blocks('ts'))).toEqual(new Set(files))
+})
+
+it('the smallest example gets an answer', async () => {
+  await using server = await startModelServer([says({ text: 'Here I am.' })])
+  expect(await ask(server.baseURL, 'Are you there?')).toEqual([{ type: 'text', text: 'Here I am.' }])
+})
+
+it('the row is one that the plugin takes, with the defaults that it has', () => {
+  const [row] = parse(blocks('yaml')[0] as string) as [{ config: object }]
+  expect(Config['~standard'].validate(row.config)).toEqual({ value: { ...row.config, sendReasoning: true } })
+})
