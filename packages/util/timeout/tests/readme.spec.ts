@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { getEventListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { deadline, TimeoutReason } from '@loopguard/timeout'
-import { expect, it, vi } from 'vitest'
+import { startModelServer, streams } from '@loopguard/testkit/model-server'
+import { describe, expect, it, vi } from 'vitest'
 import { told } from './samples/budget.ts'
 import { budgetOf, outcomeOf } from './samples/classified.ts'
-import { lines } from './samples/watched-stream.ts'
+import { events } from './samples/watched-stream.ts'
 import { within } from './samples/within.ts'
 
 it('every sample of the README is a file of tests/samples, to the letter, and the other way round', async () => {
@@ -32,17 +32,47 @@ it('within: a value, a timeout, a failure and a cancel stay apart', async () => 
   await expect(cancelled).rejects.toThrow('the user left')
 })
 
-it('lines: streams what a server sends', async () => {
-  const server = createServer((_request, response) => {
-    response.write('one')
-    setImmediate(() => response.end('two'))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  let text = ''
-  for await (const line of lines(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)) text += line
-  expect(text).toBe('onetwo')
-  server.closeAllConnections()
-  server.close()
+describe('events', () => {
+  const heard = async (stream: AsyncIterable<string>): Promise<string[]> => {
+    const all: string[] = []
+    for await (const event of stream) all.push(event)
+    return all
+  }
+
+  it('are those that a model sends, over real HTTP, byte by byte and with comments between', async () => {
+    await using server = await startModelServer([streams(['data: one\n\n', ': ping\n\n', 'data: two\n\n'], { bytewise: true })])
+    expect(await heard(events(`${server.baseURL}/chat/completions`, '{}'))).toEqual(['one', 'two'])
+  })
+
+  it('may take longer than the time of silence, as long as bytes come', async () => {
+    const pings = Array.from({ length: 6 }, () => [() => sleep(60), ': ping\n\n']).flat()
+    await using server = await startModelServer([streams(['data: one\n\n', ...pings, 'data: two\n\n'])])
+    expect(await heard(events(`${server.baseURL}/chat/completions`, '{}', undefined, 250))).toEqual(['one', 'two'])
+  })
+
+  it.each([
+    ['before the headers', 'hang' as const],
+    ['in the middle', streams(['data: one\n\n'], { end: 'open' })],
+  ])('that stop coming %s are a timeout, and the connection is shut', async (_place, entry) => {
+    await using server = await startModelServer([entry])
+    await expect(heard(events(`${server.baseURL}/chat/completions`, '{}', undefined, 50))).rejects.toMatchObject({
+      code: 'STREAM_IDLE',
+      timeoutMs: 50,
+    })
+    expect(await server.requests[0]?.closed).toBe(false)
+  })
+
+  it('end with a cancel, and leave no listener, when the user leaves', async () => {
+    await using server = await startModelServer([streams(['data: one\n\n'], { end: 'open' })])
+    const user = new AbortController()
+    const reason = new Error('the user left')
+    const stream = events(`${server.baseURL}/chat/completions`, '{}', user.signal)
+    expect((await stream.next()).value).toBe('one')
+    const stalled = stream.next()
+    user.abort(reason)
+    await expect(stalled).rejects.toBe(reason)
+    expect(getEventListeners(user.signal, 'abort')).toEqual([])
+  })
 })
 
 it('budgetOf and outcomeOf: clamp and classify', () => {
