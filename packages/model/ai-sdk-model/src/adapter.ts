@@ -6,7 +6,8 @@ import type { HttpClient } from './client.ts'
 import type { Config } from './config.ts'
 import { Failures } from './failure.ts'
 import { type Fetch, Wire } from './guarded-fetch.ts'
-import type { MakeModel, Source } from './models.ts'
+import type { SdkModel } from './kinds.ts'
+import type { Source } from './models.ts'
 import { PromptWriter } from './prompt.ts'
 import { redactor } from './redact.ts'
 
@@ -16,6 +17,8 @@ export class AiSdkAdapter extends LlmAdapter {
   private readonly source: Source
   private readonly client: HttpClient
   private readonly prompts: PromptWriter
+  /** By the signal that the package hands to `fetch`. */
+  private readonly wires = new WeakMap<object, Wire>()
 
   constructor(config: Config, source: Source, client: HttpClient) {
     super()
@@ -34,7 +37,10 @@ export class AiSdkAdapter extends LlmAdapter {
     if (signal.aborted) return
     const watch = idleWatchdog(signal, this.config.idleTimeoutMs, 'TIMEOUT')
     const wire = new Wire(send, watch, failures, this.source.kind.events)
-    const chunks = this.chunks(request, make, key, wire, failures, watch.signal)
+    this.wires.set(watch.signal, wire)
+    // Known packages hand our signal on, so that one `fetch` does for all requests, and one model; another package may wrap it.
+    const model = (): SdkModel => make(request.model, key, this.config.kind === undefined ? wire.fetch : this.fetch)
+    const chunks = this.chunks(request, model, failures, watch.signal)
     try {
       for (;;) {
         const { done, value } = await watch.next(chunks)
@@ -53,15 +59,19 @@ export class AiSdkAdapter extends LlmAdapter {
     }
   }
 
+  private readonly fetch: Fetch = (url, init) => {
+    const wire = this.wires.get(init?.signal as AbortSignal)
+    if (wire === undefined) throw new TypeError('the package has replaced the signal of the request')
+    return wire.fetch(url, init)
+  }
+
   private async *chunks(
     request: LlmRequest,
-    make: MakeModel,
-    key: string | undefined,
-    { fetch }: { readonly fetch: Fetch },
+    model: () => SdkModel,
     failures: Failures,
     abortSignal: AbortSignal,
   ): AsyncGenerator<StreamChunk, void, undefined> {
-    const { stream } = await make(request.model, key, fetch).doStream({ ...this.options(request), abortSignal })
+    const { stream } = await model().doStream({ ...this.options(request), abortSignal })
     yield* chunksOf(stream, failures)
   }
 
