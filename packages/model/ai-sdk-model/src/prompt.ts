@@ -36,8 +36,12 @@ export class PromptWriter {
     for (const message of messages) {
       let written = this.written.get(message)
       if (written === undefined) this.written.set(message, (written = this.message(message, calls)))
-      for (const [id, call] of written.calls) calls.set(id, call)
-      for (const part of written.messages) sent.push(part)
+      // Histories are long, and iterators of so many short lists would be most of what a request allocates.
+      for (let index = 0; index < written.calls.length; index++) {
+        const call = written.calls[index] as Written['calls'][number]
+        calls.set(call[0], call[1])
+      }
+      for (let index = 0; index < written.messages.length; index++) sent.push(written.messages[index] as Sent)
     }
     return sent
   }
