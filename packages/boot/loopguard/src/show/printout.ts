@@ -31,11 +31,8 @@ export class Printout {
    * @param blockedBy - the limit for which a turn ended `blocked`, if there is one.
    */
   render(agent: string, event: LogEvent, blockedBy?: string): string {
-    const text = this.body(agent, event, blockedBy)
-  /** The text for one event, with its line breaks; empty for events that say nothing to a reader. */
-  render(agent: string, event: LogEvent): string {
     const failed = this.failed.note(agent, event)
-    const text = (failed === undefined ? '' : this.entry('request failed', failed, 'red')) + this.body(agent, event)
+    const text = (failed === undefined ? '' : this.entry('request failed', failed, 'red')) + this.body(agent, event, blockedBy)
     if (text === '') return ''
     const isNew = this.speaker !== agent
     this.speaker = agent
