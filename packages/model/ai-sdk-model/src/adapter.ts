@@ -1,3 +1,4 @@
+import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sdk/provider'
 import { messageOf } from '@loopguard/kit'
 import { LlmAdapter, LlmError, type LlmRequest, type StreamChunk } from '@loopguard/llm'
 import { idleWatchdog } from '@loopguard/timeout'
@@ -75,7 +76,7 @@ export class AiSdkAdapter extends LlmAdapter {
     yield* chunksOf(stream, failures)
   }
 
-  private options(request: LlmRequest): object {
+  private options(request: LlmRequest): LanguageModelV4CallOptions {
     const { tools = [], maxTokens } = request
     const defaults = Object.entries(this.source.kind.providerOptions ?? {})
     const own = this.config.providerOptions ?? {}
@@ -86,7 +87,10 @@ export class AiSdkAdapter extends LlmAdapter {
         toolChoice: { type: 'auto' },
       }),
       ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
-      providerOptions: { ...own, ...Object.fromEntries(defaults.map(([family, options]) => [family, { ...options, ...own[family] }])) },
+      providerOptions: {
+        ...own,
+        ...Object.fromEntries(defaults.map(([family, options]) => [family, { ...options, ...own[family] }])),
+      } as SharedV4ProviderOptions,
     }
   }
 

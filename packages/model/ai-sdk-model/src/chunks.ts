@@ -1,36 +1,22 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { StreamChunk, TokenUsage } from '@loopguard/llm'
-import { Blocks, type Metadata } from './blocks.ts'
+import { Blocks } from './blocks.ts'
 import type { Failures } from './failure.ts'
 
-/** A part of a stream, as far as it is read here; the two generations of the specification tell these alike. */
-interface Part {
-  readonly type: string
-  readonly id: string
-  readonly delta: string
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly input: string
-  readonly providerMetadata?: Metadata
-  readonly error?: unknown
-  readonly finishReason: { readonly unified: string; readonly raw: string | undefined }
-  readonly usage: {
-    readonly inputTokens: { readonly total?: number; readonly cacheRead?: number; readonly cacheWrite?: number }
-    readonly outputTokens: { readonly total?: number; readonly reasoning?: number }
-  }
-}
+type Part = LanguageModelV4StreamPart
+type Finish = Extract<Part, { type: 'finish' }>
 
 /**
  * Our chunks for the parts of one stream. It ends with the finish; parts that have no place in a log (sources, files, pings) are left out.
  * @throws LlmError for an end that is none, and for what says nothing.
  */
-export async function* chunksOf(stream: ReadableStream<unknown>, failures: Failures): AsyncGenerator<StreamChunk, void, undefined> {
+export async function* chunksOf(stream: ReadableStream<Part>, failures: Failures): AsyncGenerator<StreamChunk, void, undefined> {
   const blocks = new Blocks(failures)
   const reader = stream.getReader()
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value: part } = await reader.read()
       if (done) throw failures.make('STREAM_CLOSED', 'ended its answer without a reason', '')
-      const part = value as Part
       if (part.type === 'error') throw part.error
       if (part.type !== 'finish') yield* chunksOfPart(part, blocks)
       else return yield* ending(part, blocks, failures)
@@ -42,26 +28,25 @@ export async function* chunksOf(stream: ReadableStream<unknown>, failures: Failu
 }
 
 function* chunksOfPart(part: Part, blocks: Blocks): Generator<StreamChunk> {
-  const { id, providerMetadata: metadata } = part
   switch (part.type) {
     case 'text-start':
-      return yield blocks.start('text', id, '', metadata)
+      return yield blocks.start('text', part.id, '', part.providerMetadata)
     case 'reasoning-start':
-      return yield blocks.start('reasoning', id, '', metadata)
+      return yield blocks.start('reasoning', part.id, '', part.providerMetadata)
     case 'text-delta':
-      return yield* blocks.delta('text', id, part.delta, metadata)
+      return yield* blocks.delta('text', part.id, part.delta, part.providerMetadata)
     case 'reasoning-delta':
-      return yield* blocks.delta('reasoning', id, part.delta, metadata)
+      return yield* blocks.delta('reasoning', part.id, part.delta, part.providerMetadata)
     case 'text-end':
-      return yield blocks.end('text', id, metadata)
+      return yield blocks.end('text', part.id, part.providerMetadata)
     case 'reasoning-end':
-      return yield blocks.end('reasoning', id, metadata)
+      return yield blocks.end('reasoning', part.id, part.providerMetadata)
     case 'tool-input-start':
-      return yield blocks.start('tool-call', id, part.toolName, metadata)
+      return yield blocks.start('tool-call', part.id, part.toolName, part.providerMetadata)
     case 'tool-input-delta':
-      return yield* blocks.delta('tool-call', id, part.delta, metadata)
+      return yield* blocks.delta('tool-call', part.id, part.delta, part.providerMetadata)
     case 'tool-call':
-      return yield* blocks.call(part.toolCallId, part.toolName, part.input, metadata)
+      return yield* blocks.call(part.toolCallId, part.toolName, part.input, part.providerMetadata)
     default:
   }
 }
@@ -72,7 +57,7 @@ const KINDS: Readonly<Record<string, 'stop' | 'tool-calls' | 'max-tokens'>> = {
   length: 'max-tokens',
 }
 
-function* ending({ finishReason: { unified, raw }, usage }: Part, blocks: Blocks, failures: Failures): Generator<StreamChunk> {
+function* ending({ finishReason: { unified, raw }, usage }: Finish, blocks: Blocks, failures: Failures): Generator<StreamChunk> {
   const used = usageOf(usage)
   if (used !== undefined) yield { type: 'usage', usage: used }
   const kind = KINDS[unified]
@@ -93,7 +78,7 @@ function badEnding(unified: string, raw: string | undefined, failures: Failures)
 }
 
 /** The packages say 0 for what a provider does not say, so that is left out. */
-function usageOf({ inputTokens, outputTokens }: Part['usage']): TokenUsage | undefined {
+function usageOf({ inputTokens, outputTokens }: Finish['usage']): TokenUsage | undefined {
   if (!isCount(inputTokens.total)) return undefined
   return {
     inputTokens: inputTokens.total,

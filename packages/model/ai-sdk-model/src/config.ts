@@ -1,7 +1,7 @@
 import z from '@deepseek-ai/schemastery'
 import { strictConfig } from '@loopguard/kit'
 import { faultsOf, KEYS, MAX_IDLE_MS } from './config-faults.ts'
-import type { KindName } from './kinds.ts'
+import type { KindName } from './kind-name.ts'
 
 /** One provider of models. */
 export interface Config {

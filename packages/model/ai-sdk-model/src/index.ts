@@ -6,7 +6,7 @@ import type { Config } from './config.ts'
 import { sourceOf } from './models.ts'
 
 export { Config } from './config.ts'
-export type { KindName } from './kinds.ts'
+export type { KindName } from './kind-name.ts'
 
 /** The plugin's name in a composition. */
 export const name = 'ai-sdk-model'

@@ -1,4 +1,6 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { EventShape } from './events.ts'
+import type { KindName } from './kind-name.ts'
 
 /** What a factory of a provider package takes. */
 export interface FactorySettings {
@@ -11,10 +13,10 @@ export interface FactorySettings {
   readonly transformRequestBody: (body: Record<string, unknown>) => Record<string, unknown>
 }
 
-/** A language model of a provider package, as far as it is used. */
+/** A language model of a provider package, as far as it is used. What is used of the stream is the same in `v3`. */
 export interface SdkModel {
   readonly specificationVersion: string
-  doStream(options: object): PromiseLike<{ readonly stream: ReadableStream<unknown> }>
+  doStream(options: LanguageModelV4CallOptions): PromiseLike<{ readonly stream: ReadableStream<LanguageModelV4StreamPart> }>
 }
 
 /** What a factory returns: a function of the model's id, with methods for other families of models. */
@@ -35,9 +37,6 @@ export interface Kind {
   /** Options of every request that the row may override, by family. */
   readonly providerOptions?: Readonly<Record<string, object>>
 }
-
-/** The kinds of providers that are known by name. */
-export type KindName = 'openai-compatible' | 'openai' | 'openai-chat' | 'anthropic' | 'deepseek' | 'google'
 
 const OPENAI: Omit<Kind, 'events'> = {
   package: '@ai-sdk/openai',

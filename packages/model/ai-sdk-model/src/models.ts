@@ -12,7 +12,7 @@ const SPECIFICATIONS = ['v3', 'v4']
 type Factory = (settings: FactorySettings) => SdkProvider
 
 /** Makes the model of one request. */
-export type MakeModel = (modelId: string, key: string | undefined, fetch: Fetch) => SdkModel
+type MakeModel = (modelId: string, key: string | undefined, fetch: Fetch) => SdkModel
 
 /** What a configuration comes to: where it leads, and how a model of it is made. */
 export interface Source {

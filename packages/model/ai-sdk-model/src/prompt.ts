@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto'
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
 import type { JsonValue } from '@loopguard/kit'
 import type { ContentBlock, LlmRequest, Message, ToolCallBlock, ToolResultBlock } from '@loopguard/llm'
 
-/** A message, or a part of one, as provider packages take it. */
-type Sent = Readonly<Record<string, unknown>>
+/** A part of what the model said, as provider packages take it. */
+type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number]
 
 /** A call as it was sent, for the result that answers it. */
 interface SentCall {
@@ -12,7 +18,7 @@ interface SentCall {
 }
 
 interface Written {
-  readonly messages: readonly Sent[]
+  readonly messages: readonly LanguageModelV4Message[]
   readonly calls: readonly (readonly [string, SentCall])[]
 }
 
@@ -30,8 +36,8 @@ export class PromptWriter {
     this.sendReasoning = sendReasoning
   }
 
-  write({ system, messages }: Pick<LlmRequest, 'system' | 'messages'>): Sent[] {
-    const sent: Sent[] = system === undefined ? [] : [{ role: 'system', content: system }]
+  write({ system, messages }: Pick<LlmRequest, 'system' | 'messages'>): LanguageModelV4Message[] {
+    const sent: LanguageModelV4Message[] = system === undefined ? [] : [{ role: 'system', content: system }]
     const calls = new Map<string, SentCall>()
     for (const message of messages) {
       let written = this.written.get(message)
@@ -41,7 +47,7 @@ export class PromptWriter {
         const call = written.calls[index] as Written['calls'][number]
         calls.set(call[0], call[1])
       }
-      for (let index = 0; index < written.messages.length; index++) sent.push(written.messages[index] as Sent)
+      for (let index = 0; index < written.messages.length; index++) sent.push(written.messages[index] as LanguageModelV4Message)
     }
     return sent
   }
@@ -52,8 +58,8 @@ export class PromptWriter {
     const text = message.content.filter((block) => block.type !== 'tool-result').flatMap((block) => textPart(textOf(block)))
     return {
       messages: [
-        ...(results.length === 0 ? [] : [{ role: 'tool', content: results.map((block) => resultPart(block, calls)) }]),
-        ...(text.length === 0 ? [] : [{ role: 'user', content: text }]),
+        ...(results.length === 0 ? [] : [{ role: 'tool' as const, content: results.map((block) => resultPart(block, calls)) }]),
+        ...(text.length === 0 ? [] : [{ role: 'user' as const, content: text }]),
       ],
       calls: [],
     }
@@ -62,8 +68,11 @@ export class PromptWriter {
   private assistant({ content, source }: Message): Written {
     const isOwn = source.kind === 'model' && source.provider === this.provider
     const calls: [string, SentCall][] = []
-    const parts = content.flatMap((block): Sent[] => {
-      const data = isOwn && 'providerData' in block && block.providerData !== undefined ? { providerOptions: block.providerData } : {}
+    const parts = content.flatMap((block): AssistantPart[] => {
+      const data =
+        isOwn && 'providerData' in block && block.providerData !== undefined
+          ? { providerOptions: block.providerData as SharedV4ProviderOptions }
+          : {}
       switch (block.type) {
         case 'reasoning':
           return isOwn && this.sendReasoning && (block.text !== '' || 'providerOptions' in data)
@@ -82,18 +91,21 @@ export class PromptWriter {
       }
     })
     // Reasoning belongs to what it led to, and providers refuse it without.
-    while (parts.at(-1)?.['type'] === 'reasoning') parts.pop()
+    while (parts.at(-1)?.type === 'reasoning') parts.pop()
     return { messages: parts.length === 0 ? [] : [{ role: 'assistant', content: parts }], calls }
   }
 }
 
-function resultPart({ toolCallId, content, isError }: ToolResultBlock, calls: ReadonlyMap<string, SentCall>): Sent {
+function resultPart(
+  { toolCallId, content, isError }: ToolResultBlock,
+  calls: ReadonlyMap<string, SentCall>,
+): LanguageModelV4ToolResultPart {
   const { id, name } = calls.get(toolCallId) ?? { id: toolCallId, name: 'unknown' }
-  const output = { type: isError === true ? 'error-text' : 'text', value: content.map(textOf).join('\n') }
+  const output = { type: isError === true ? ('error-text' as const) : ('text' as const), value: content.map(textOf).join('\n') }
   return { type: 'tool-result', toolCallId: id, toolName: name, output }
 }
 
-function textPart(text: string): Sent[] {
+function textPart(text: string): LanguageModelV4TextPart[] {
   // Providers refuse a part without text.
   return text === '' ? [] : [{ type: 'text', text }]
 }

@@ -77,7 +77,7 @@ async function conversation(provider: string): Promise<void> {
   requestSignals.set(id, mine)
   const agent = harness.ctx.agentLoop.create(SessionId(id), { provider, model: 'any' })
   agent.followup(userMessage('hi'))
-  const cancel = setTimeout(() => agent.cancel(), 5_000)
+  const cancel = setTimeout(() => agent.cancel(), 3_000)
   await agent.whenIdle()
   clearTimeout(cancel)
   turns++
