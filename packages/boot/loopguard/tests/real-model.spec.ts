@@ -103,3 +103,19 @@ describe('docs/models.md', () => {
     expect(err).toContain('run `npm install @ai-sdk/mistral`')
   })
 })
+
+describe('a row that holds a key', () => {
+  it.each([
+    ['as apiKey', { apiKey: KEY }, 'a key has no place in a composition'],
+    ['as the name of its variable', { apiKeyEnv: KEY }, '`apiKeyEnv` must be the name of an environment variable'],
+    ['in its URL', { baseURL: `https://me:${KEY}@host/v1` }, 'must hold no user or password'],
+    ['in its headers', { headers: { 'x-team': KEY } }, 'holds what looks like a key'],
+  ])('%s is refused, and the key is not printed', async (_where, config, said) => {
+    const row = { id: 'served', name: '@loopguard/ai-sdk-model', config: { provider: 'p', kind: 'anthropic', ...config } }
+    const cwd = folder({ 'cordis.yml': `${HOST}\n- ${JSON.stringify(row)}\n${AGENT}`, 'script.yml': '- text: no\n' })
+    const { code, out, err } = await run(['run'], { cwd })
+    expect(code).toBe(1)
+    expect(err).toContain(said)
+    expect(out + err).not.toContain(KEY)
+  })
+})

@@ -7,7 +7,7 @@ import * as aiSdkModel from '@loopguard/ai-sdk-model'
 import { LlmRuntime } from '@loopguard/llm'
 import { says, startModelServer } from '@loopguard/testkit/model-server'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { hear, KEY, requestOf, stage } from './stage.ts'
+import { hear, KEY, requestOf, stage, type Told } from './stage.ts'
 
 /** A composition's folder, in which packages are installed that have these sources. */
 async function folderWith(packages: Readonly<Record<string, string>>): Promise<string> {
@@ -92,6 +92,75 @@ describe('a package of the row’s own', () => {
       code: 'BAD_MODEL_PACKAGE',
       message: `ai-sdk-model: the package "their-models" makes models of the specification "${version}"; known are "v3" and "v4"`,
     })
+  })
+})
+
+describe('what a package tells of a block', () => {
+  /** A package that answers with these parts, as source text. */
+  const telling = (parts: string): string => `
+export const createTheirs = () => () => ({
+  specificationVersion: 'v4',
+  async doStream() {
+    const cycle = {}
+    cycle.itself = cycle
+    const end = { type: 'finish', finishReason: { unified: 'stop', raw: 'end' }, usage: { inputTokens: {}, outputTokens: {} } }
+    return { stream: new ReadableStream({ start(c) { for (const part of [${parts}, end]) c.enqueue(part); c.close() } }) }
+  },
+})`
+  const told = async (parts: string): Promise<Told> => {
+    vi.stubEnv('SERVED_KEY', KEY)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const ctx = await host(await folderWith({ 'their-models': telling(parts) }))
+    await ctx.plugin(aiSdkModel, own as never)
+    return hear(ctx.llm.stream(requestOf({ provider: 'p' })))
+  }
+
+  it('comes as JSON, part by part, the later part first; what says nothing is no data', async () => {
+    const { content } = await told(`
+      { type: 'text-start', id: '1', providerMetadata: { a: { x: 1, y: undefined } } },
+      { type: 'text-delta', id: '1', delta: 'hi', providerMetadata: { a: { x: 2 }, b: { z: [null] } } },
+      { type: 'text-end', id: '1' },
+      { type: 'text-start', id: '1' }, { type: 'text-delta', id: '1', delta: 'ho' }, { type: 'text-end', id: '1', providerMetadata: { a: { y: undefined }, b: {} } },
+      { type: 'tool-call', toolCallId: 'c', toolName: 'look', input: '{}', providerMetadata: { a: { s: 'sig' } } }`)
+    expect(content).toEqual([
+      { type: 'text', text: 'hi', providerData: { a: { x: 2 }, b: { z: [null] } } },
+      { type: 'text', text: 'ho' },
+      { type: 'tool-call', id: 'c', name: 'look', arguments: '{}', providerData: { a: { s: 'sig' } } },
+    ])
+  })
+
+  it('is kept when its block is empty', async () => {
+    const { content, finish } = await told(
+      `{ type: 'text-start', id: '1' }, { type: 'text-end', id: '1', providerMetadata: { a: { s: 'sig' } } }`,
+    )
+    expect(content).toEqual([{ type: 'text', text: '', providerData: { a: { s: 'sig' } } }])
+    expect(finish.kind).toBe('stop')
+  })
+
+  it.each(['{ a: cycle }', '{ a: { big: 1n } }'])('is MALFORMED_RESPONSE when it is no JSON: %s', async (metadata) => {
+    const { failure } = await told(`{ type: 'text-start', id: '1' }, { type: 'text-end', id: '1', providerMetadata: ${metadata} }`)
+    expect(failure).toMatchObject({ code: 'MALFORMED_RESPONSE', retryable: false })
+    expect(failure.message).toContain('provider "p" sent data that is no JSON with a text')
+  })
+
+  it('is MALFORMED_RESPONSE when the block was not begun', async () => {
+    const { failure } = await told(`{ type: 'text-delta', id: '7', delta: 'hi' }`)
+    expect(failure).toEqual({
+      code: 'MALFORMED_RESPONSE',
+      message: 'provider "p" told of a text that it had not begun: 7',
+      retryable: false,
+    })
+  })
+
+  it('ends as STREAM_CLOSED when a block is open at a stop', async () => {
+    expect((await told(`{ type: 'text-start', id: '1' }, { type: 'text-delta', id: '1', delta: 'hi' }`)).failure.code).toBe('STREAM_CLOSED')
+  })
+
+  it('that is no part of a conversation is left out', async () => {
+    const { chunks } =
+      await told(`{ type: 'stream-start', warnings: [] }, { type: 'source', id: 's', url: 'x' }, { type: 'ping' }, { type: 'raw', rawValue: 1 },
+      { type: 'text-start', id: '1' }, { type: 'text-delta', id: '1', delta: 'hi' }, { type: 'text-end', id: '1' }`)
+    expect(chunks.map(({ type }) => type)).toEqual(['block-start', 'text-delta', 'block-end', 'finish'])
   })
 })
 
