@@ -184,6 +184,9 @@ describe('children and goals', () => {
     const child: LogEvent = { type: 'subagent/start', data: { parent: 'main', depth: 1 } }
     const text = [printout.render('main', turnStart), printout.render('main.1', child), printout.render('main', user('x'))].join('')
     expect(text).toBe('== main, turn 1\n== main.1, child of main, depth 1\n== main, continued\nuser: x\n')
+  })
+})
+
 describe('a failed request', () => {
   const failed = (code: string, status?: number): LogEvent =>
     ({

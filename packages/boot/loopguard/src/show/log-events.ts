@@ -37,14 +37,13 @@ export interface EndReason {
   readonly reason?: { readonly kind: string; readonly limit?: string }
 }
 
-interface EventData extends DelegationData {
 /** Why a request to a model failed. */
 export interface RequestFailure {
   readonly code: string
   readonly status?: number
 }
 
-interface EventData {
+interface EventData extends DelegationData {
   'turn/start': { readonly turn: number }
   'turn/end': { readonly turn: number; readonly reason: EndReason }
   'step/start': Place
