@@ -6,8 +6,11 @@ import { BOTH, stage, textEvent } from './stage.ts'
 const IDLE_MS = 300
 const TIMEOUT = { code: 'TIMEOUT', message: `provider "served" was silent for ${IDLE_MS}ms`, retryable: true }
 
-/** The same pieces, each some time after the one before: all of them together take longer than may be silent. */
-const slowly = (pieces: readonly string[]): Piece[] => pieces.flatMap((piece) => [piece, () => sleep(IDLE_MS / 5)])
+/** For what must not run out of time on a busy machine. */
+const LONG_MS = 1_200
+
+/** The same pieces, each some time after the one before: all of them together take longer than {@link LONG_MS}. */
+const slowly = (pieces: readonly string[]): Piece[] => pieces.flatMap((piece) => [piece, () => sleep(LONG_MS / 5)])
 
 describe.each(BOTH)('%s: the clock', (kind) => {
   const config = { idleTimeoutMs: IDLE_MS }
@@ -33,7 +36,7 @@ describe.each(BOTH)('%s: the clock', (kind) => {
   ])('counts %s as signs of life', async (_what, signs) => {
     const { ask } = await stage({
       kind,
-      config,
+      config: { idleTimeoutMs: LONG_MS },
       entries: [
         streams((dialect) => {
           const frames = framesOf(dialect, { text: 'one' })
@@ -44,12 +47,12 @@ describe.each(BOTH)('%s: the clock', (kind) => {
     })
     const begun = performance.now()
     expect(await ask()).toMatchObject({ text: 'one', finish: { kind: 'stop' } })
-    expect(performance.now() - begun).toBeGreaterThan(IDLE_MS)
+    expect(performance.now() - begun).toBeGreaterThan(LONG_MS)
   })
 
   it('counts the bytes of an error as signs of life', async () => {
     const words = ['the ', 'server ', 'is ', 'slow', 'ly ', 'going ', 'down']
-    const { ask } = await stage({ kind, config, entries: [{ ...answers(500), body: () => slowly(words) }] })
+    const { ask } = await stage({ kind, config: { idleTimeoutMs: LONG_MS }, entries: [{ ...answers(500), body: () => slowly(words) }] })
     expect((await ask()).failure).toMatchObject({
       code: 'SERVER',
       message: 'provider "served" answered 500: the server is slowly going down',
@@ -57,11 +60,11 @@ describe.each(BOTH)('%s: the clock', (kind) => {
   })
 
   it('does not run while the consumer takes its time', async () => {
-    const { stream } = await stage({ kind, config, entries: [says({ text: 'one two three' })] })
+    const { stream } = await stage({ kind, config: { idleTimeoutMs: LONG_MS }, entries: [says({ text: 'one two three' })] })
     let kinds = ''
     for await (const chunk of stream()) {
       kinds += ` ${chunk.type}`
-      if (chunk.type === 'text-delta') await sleep(IDLE_MS * 1.5)
+      if (chunk.type === 'text-delta') await sleep(LONG_MS * 1.2)
     }
     expect(kinds).toMatch(/ text-delta text-delta block-end usage finish$/)
   })

@@ -3,7 +3,7 @@ import { says } from '@loopguard/testkit/model-server'
 import { expect, it, vi } from 'vitest'
 import { listeners, stage } from './stage.ts'
 
-const IDLE_MS = 200
+const IDLE_MS = 700
 let loaded = 0
 
 vi.mock('@ai-sdk/openai-compatible', async (importOriginal) => {
