@@ -121,6 +121,17 @@ describe('the finish comes last, and once', () => {
     watch.assertBroken('@loopguard/llm', /a "block-start" chunk came after the finish$/)
   })
 
+  it('trips on it also when the thread was busy in between for so long that a hop is due', async () => {
+    const { watch, ask } = await watched()
+    const late = async function* (): AsyncGenerator<StreamChunk> {
+      yield finish
+      for (const until = performance.now() + 20; performance.now() < until;);
+      yield* saying('hi')
+    }
+    expect(await ask(late)).toEqual([finish])
+    watch.assertBroken('@loopguard/llm', /a "block-start" chunk came after the finish$/)
+  })
+
   it('trips when a listener swallows the finish', async () => {
     const { ctx, watch, ask } = await watched()
     ctx.on('llm/stream', async function* (_request, next) {
