@@ -9,7 +9,7 @@ const SLOW = '**/*.slow.spec.ts'
 // `vitest run` tests the TypeScript sources; `vitest run --mode lib` runs the same tests on the built lib/, `--mode quick` the quick tier.
 export default defineConfig(({ mode }) => {
   const ssr = {
-    resolve: { conditions: [...(mode === 'lib' ? [] : ['@loopguard/source']), 'module', 'node', 'development|production'] },
+    resolve: { conditions: [...(mode === 'lib' ? [] : ['@loopguard/source']), 'node', 'development|production'] },
   }
   const test = {
     // The loader imports plugins by name; inlined, its import() goes through Vite and finds TypeScript sources.

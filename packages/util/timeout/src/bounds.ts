@@ -23,6 +23,16 @@ export function isTimerDelay(value: unknown): boolean {
   return isPositiveFinite(value) && value <= MAX_TIMER_DELAY_MS
 }
 
+/**
+ * Refuses a budget that no timer can hold, for those who take it long before the call.
+ *
+ * @param field what the error calls it.
+ * @throws {RangeError} code `TIMEOUT_OUT_OF_RANGE`, naming the field and the value.
+ */
+export function assertTimeout(field: string, timeoutMs: number): void {
+  if (!isTimerDelay(timeoutMs)) throw outOfRange(field, timeoutMs, timerDelay)
+}
+
 /** A `RangeError` with code `TIMEOUT_OUT_OF_RANGE`. */
 export function outOfRange(field: string, value: unknown, wanted: string): RangeError {
   return Object.assign(new RangeError(`${field} must be ${wanted}, got ${show(value)}`), { code: 'TIMEOUT_OUT_OF_RANGE' })

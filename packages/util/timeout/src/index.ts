@@ -1,4 +1,4 @@
-export { clampTimeout, MAX_TIMER_DELAY_MS } from './bounds.ts'
+export { assertTimeout, clampTimeout, MAX_TIMER_DELAY_MS } from './bounds.ts'
 export { deadline, type Deadline } from './deadline.ts'
 export { idleWatchdog, type IdleWatchdog } from './idle-watchdog.ts'
 export { timeoutOf, TimeoutReason } from './reason.ts'

@@ -1,4 +1,4 @@
-import { checkSource, isTimerDelay, outOfRange, timerDelay } from './bounds.ts'
+import { assertTimeout, checkSource } from './bounds.ts'
 import { deadline } from './deadline.ts'
 
 /** Code of a call that outlived its budget. */
@@ -83,6 +83,6 @@ async function* iterate<T>(
 }
 
 function check(door: string, timeoutMs: number, upstream: AbortSignal | undefined): void {
-  if (!isTimerDelay(timeoutMs)) throw outOfRange(`${door}: timeoutMs`, timeoutMs, timerDelay)
+  assertTimeout(`${door}: timeoutMs`, timeoutMs)
   checkSource(door, upstream, TOOL_TIMEOUT)
 }
