@@ -1,0 +1,5 @@
+export type { HookEvent, HookOutput } from './event.ts'
+export { repeatToolReminder, type ReminderHooks } from './repeat-tool-reminder.ts'
+export { timeLimited } from './time-limited.ts'
+export type { RepeatConfig } from '@loopguard/repeat'
+export { ToolTimeoutError } from '@loopguard/timeout'
