@@ -1,0 +1,39 @@
+import { fakeModel } from '@langchain/core/testing'
+import { AIMessage, type BaseMessage, createAgent, HumanMessage } from 'langchain'
+import type { MemorySaver } from '@langchain/langgraph'
+import { repeatToolReminder, type RepeatConfig } from '@loopguard/guards-langchain'
+import { isReminder } from '@loopguard/repeat'
+
+export interface Call {
+  readonly name: string
+  readonly args: Record<string, unknown>
+}
+/** Calls, arguments that are no JSON, or a text, with which the model ends. */
+export type Step = readonly Call[] | { readonly invalid: string } | string
+
+type Tools = NonNullable<Parameters<typeof createAgent>[0]['tools']>
+
+export const look = (args: Record<string, unknown> = { path: 'a', line: 1 }): Call => ({ name: 'look', args })
+export const turned: Call = look({ line: 1, path: 'a' })
+
+/** An agent of LangChain with the reminder, and the requests that its model got. */
+export function agentOf(script: readonly Step[], tools: Tools, { config, saver }: { config?: RepeatConfig; saver?: MemorySaver } = {}) {
+  const model = fakeModel()
+  let id = 0
+  for (const step of script) {
+    if (typeof step === 'string') model.respond(new AIMessage(step))
+    else if ('invalid' in step) {
+      const call = { id: `call-${++id}`, name: 'look', args: step.invalid, error: 'no JSON', type: 'invalid_tool_call' as const }
+      // An agent goes on while there is a call; the model asks for one of another tool beside it.
+      model.respond(
+        new AIMessage({ content: '', tool_calls: [{ id: `call-${++id}`, name: 'note', args: {} }], invalid_tool_calls: [call] }),
+      )
+    } else model.respondWithTools(step.map((call) => ({ ...call, id: `call-${++id}` })))
+  }
+  const agent = createAgent({ model, tools, middleware: [repeatToolReminder(config)], ...(saver && { checkpointer: saver }) })
+  return { agent, requests: () => model.calls.map(({ messages }) => messages) }
+}
+
+export function remindersIn(requests: readonly (readonly BaseMessage[])[]): number[] {
+  return requests.map((messages) => messages.filter((one) => HumanMessage.isInstance(one) && isReminder(one.text)).length)
+}
