@@ -12,13 +12,15 @@ import * as bad from '../docs/samples/bad-tool.ts'
 import { retryInside, retryOutside } from '../docs/samples/composition-order.ts'
 import * as good from '../docs/samples/good-tool.ts'
 import * as long from '../docs/samples/long-tool.ts'
+import remindPi from '../docs/samples/pi.ts'
 import { happenings } from '../docs/samples/troubleshooting.ts'
 import { docs, read } from './support/docs.ts'
 
 afterAll(watchContexts())
 
 it('every sample on a page is a file of docs/samples, to the letter, and each file but that of the troubleshooting is shown', async () => {
-  const pages = await docs()
+  // The samples of the adapters need their SDKs, and run in their packages.
+  const pages = (await docs()).filter(({ path }) => !path.startsWith('docs/other-loops/'))
   const blocks = pages.flatMap(({ text }) => [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code))
   const samples = new URL('../docs/samples/', import.meta.url)
   const names = (await readdir(samples)).filter((name) => name !== 'troubleshooting.ts')
@@ -33,6 +35,20 @@ it('getting started: the program prints what is on the page', async () => {
   const page = await read('docs/getting-started.md')
   const [, shown] = /```text\n(.*?)```/s.exec(page) ?? []
   expect(log.mock.calls.map(([line]) => `${String(line)}\n`).join('')).toBe(shown)
+})
+
+it('other loops: the extension reminds pi at the third equal call', () => {
+  let send: (event: { messages: never[] }) => unknown = () => undefined
+  remindPi({ on: (_event, listener) => (send = listener as typeof send) })
+  const step = [
+    { role: 'assistant', content: [{ type: 'toolCall', name: 'look', arguments: { path: 'a' } }], timestamp: 1 },
+    { role: 'toolResult', content: [{ type: 'text', text: 'same' }], timestamp: 2 },
+  ]
+  const messages = [{ role: 'user', content: 'go', timestamp: 0 }, ...step, ...step, ...step] as never[]
+  const sent = send({ messages }) as { messages: { role: string; content: unknown }[] }
+  expect(sent.messages.slice(0, -1)).toEqual(messages)
+  expect(sent.messages.at(-1)?.content).toEqual([{ type: 'text', text: expect.stringMatching(/^You are repeating/) as string }])
+  expect(send(sent as never)).toEqual(sent)
 })
 
 it('composition: what each order comes to is what the page says', async () => {

@@ -1,23 +1,18 @@
 // Projects outside of the repository that install the tarballs, run what the documents show, and compile.
-import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
+import { checkAdapters } from './adapters.mjs'
+import { expectIn, inEmptyFolder, install, overrides, RESOLUTIONS, typeCheck, writeJson } from './folder.mjs'
 import { bin, root } from './tarballs.mjs'
 
-const RESOLUTIONS = [
-  ['node16', 'node16'],
-  ['nodenext', 'nodenext'],
-  ['esnext', 'bundler'],
-]
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const pinned = (name) => ({ [name]: manifest.devDependencies[name] })
 
 /** @returns {string[]} the faults found */
 export function checkConsumers(tarballs) {
   const local = Object.fromEntries(tarballs.map(({ manifest: { name }, file }) => [name, `file:${file}`]))
-  return [...checkOwnHost('npm', local), ...checkOwnHost('pnpm', local), ...checkHarness(local)]
+  return [...checkOwnHost('npm', local), ...checkOwnHost('pnpm', local), ...checkHarness(local), ...checkAdapters(local)]
 }
 
 /** Our host with the guard rows of the README. */
@@ -79,55 +74,4 @@ function composition() {
     if (row.name === '@loopguard/testkit/scripted-model') return { ...row, config: { ...row.config, script: 'script.yml' } }
     return row
   })
-}
-
-/** Tarballs name each other by version, which no registry knows yet. npm finds them beside each other; pnpm has to be told. */
-function overrides(manager, local) {
-  return manager === 'pnpm' ? { pnpm: { overrides: local } } : {}
-}
-
-function install(manager, step) {
-  if (manager === 'npm') step('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
-  else step(bin('pnpm'), ['install', '--reporter=append-only'])
-}
-
-function typeCheck(module, moduleResolution) {
-  const options = {
-    strict: true,
-    noEmit: true,
-    target: 'es2023',
-    lib: 'es2023',
-    types: 'node',
-    skipLibCheck: false,
-    module,
-    moduleResolution,
-  }
-  return [...Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]), 'types.ts']
-}
-
-function inEmptyFolder(what, body) {
-  const folder = mkdtempSync(join(tmpdir(), 'loopguard-consumer-'))
-  const step = (command, args) => {
-    const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: folder, encoding: 'utf8', timeout: 300_000 })
-    if (status !== 0) throw new Error(`${command} ${args.join(' ')}: exit ${status}\n${error?.message ?? ''}${stdout}${stderr}`)
-    return stdout
-  }
-  try {
-    body(folder, step)
-    console.log(`ok   ${what}`)
-    return []
-  } catch (error) {
-    console.log(`BAD  ${what}`)
-    return [`${what}: ${error.message}`]
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-function writeJson(folder, fields) {
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module', ...fields }, undefined, 2))
-}
-
-function expectIn(output, text) {
-  if (!output.includes(text)) throw new Error(`the output lacks ${JSON.stringify(text)}:\n${output}`)
 }

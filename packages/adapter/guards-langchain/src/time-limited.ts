@@ -9,8 +9,9 @@ export interface ToolConfig {
 
 /**
  * The function that is given to `tool()`, with a budget of `timeoutMs` milliseconds for each call. When it is used up, the `signal` of its
- * second argument aborts; once the function has settled, the call comes to a `ToolMessage` with the status `error`, since an error that is thrown would
- * end the agent. Without a call of a model to answer, a `ToolTimeoutError` is thrown.
+ * second argument aborts; once the function has settled, the call comes to a `ToolMessage` with the status `error`. An error that is thrown
+ * would not do: what the model reads of it, and whether the agent goes on, depends on its other middleware. Without a call of a model to answer,
+ * a `ToolTimeoutError` is thrown.
  *
  * @throws RangeError `TIMEOUT_OUT_OF_RANGE`
  */

@@ -7,6 +7,8 @@ import { agentOf, look, remindersIn, type Step, turned } from './support.ts'
 
 const schema = z.object({ path: z.string(), line: z.number() })
 const lookTool = tool(() => 'the same', { name: 'look', description: '', schema })
+const aborted = (signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => signal?.addEventListener('abort', () => resolve()))
 const noteTool = tool(() => 'noted', { name: 'note', description: '', schema: z.object({}) })
 /** Anew each time: the agent gives a message an id, and takes one of the same id for the same. */
 const go = () => ({ messages: [new HumanMessage('go')] })
@@ -55,15 +57,11 @@ it.each([
   expect(remindersIn(requests())).toEqual([0, 0, 0, 1])
 })
 
-it('counts failing calls, where the agent goes on after them', async () => {
-  const failing = tool(
-    timeLimited(
-      (_args: object, { signal }: { signal?: AbortSignal }) =>
-        new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve())),
-      5,
-    ),
-    { name: 'failing', description: '', schema: z.object({}) },
-  )
+it.each([
+  ['fail', () => Promise.reject(new Error('no'))],
+  ['run out of their budget', timeLimited((_args: object, { signal }: { signal?: AbortSignal }) => aborted(signal), 5)],
+])('counts calls that %s', async (_what, body) => {
+  const failing = tool(body, { name: 'failing', description: '', schema: z.object({}) })
   const step = [{ name: 'failing', args: {} }]
   const { agent, requests } = agentOf([step, step, step, 'done'], [failing])
   await agent.invoke(go())

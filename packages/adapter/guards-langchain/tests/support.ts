@@ -16,20 +16,26 @@ type Tools = NonNullable<Parameters<typeof createAgent>[0]['tools']>
 export const look = (args: Record<string, unknown> = { path: 'a', line: 1 }): Call => ({ name: 'look', args })
 export const turned: Call = look({ line: 1, path: 'a' })
 
-/** An agent of LangChain with the reminder, and the requests that its model got. */
-export function agentOf(script: readonly Step[], tools: Tools, { config, saver }: { config?: RepeatConfig; saver?: MemorySaver } = {}) {
+/** A model of LangChain that answers by a script, and keeps its requests. */
+export function scripted(script: readonly Step[]): ReturnType<typeof fakeModel> {
   const model = fakeModel()
   let id = 0
   for (const step of script) {
     if (typeof step === 'string') model.respond(new AIMessage(step))
     else if ('invalid' in step) {
       const call = { id: `call-${++id}`, name: 'look', args: step.invalid, error: 'no JSON', type: 'invalid_tool_call' as const }
-      // An agent goes on while there is a call; the model asks for one of another tool beside it.
+      // An agent goes on while there is a valid call, so there is one of another tool beside it.
       model.respond(
         new AIMessage({ content: '', tool_calls: [{ id: `call-${++id}`, name: 'note', args: {} }], invalid_tool_calls: [call] }),
       )
     } else model.respondWithTools(step.map((call) => ({ ...call, id: `call-${++id}` })))
   }
+  return model
+}
+
+/** An agent with the reminder, and the requests that its model got. */
+export function agentOf(script: readonly Step[], tools: Tools, { config, saver }: { config?: RepeatConfig; saver?: MemorySaver } = {}) {
+  const model = scripted(script)
   const agent = createAgent({ model, tools, middleware: [repeatToolReminder(config)], ...(saver && { checkpointer: saver }) })
   return { agent, requests: () => model.calls.map(({ messages }) => messages) }
 }
