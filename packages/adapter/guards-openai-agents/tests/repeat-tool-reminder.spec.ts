@@ -113,24 +113,32 @@ it('keeps class, private fields and other members of the model', async () => {
   expect(await guarded.getRetryAdvice({ error: new Error('no'), attempt: 1 } as never)).toBeUndefined()
 })
 
-it('stands after the outputs of other tools of the SDK as well, and counts their calls', async () => {
-  const model = scripted(['done'])
-  const call = { type: 'shell_call', callId: '1', action: { commands: ['ls'] } } as const
-  const output = { type: 'shell_call_output', callId: '1', output: [] } as const
-  const patch = { type: 'apply_patch_call', callId: '2', status: 'completed', operation: { type: 'delete_file', path: 'a' } } as const
-  const patched = { type: 'apply_patch_call_output', callId: '2', status: 'completed' } as const
-  const input = [
-    call,
-    patch,
-    output,
-    patched,
-    patch,
-    patch,
-    patched,
-    patched,
-    { type: 'computer_call', action: {} },
-    { type: 'computer_call_result' },
+it.each([
+  ['computer', { type: 'computer_call', action: { type: 'click' } }, 'computer_call_result'],
+  ['shell', { type: 'shell_call', action: { commands: ['ls'] } }, 'shell_call_output'],
+  ['apply_patch', { type: 'apply_patch_call', operation: { path: 'a' } }, 'apply_patch_call_output'],
+])('counts the calls of the tool %s of the SDK, and stands after their outputs', async (name, call, output) => {
+  const model = scripted(['one', 'two'])
+  const config = { thresholds: [3, 4] }
+  const send = async (input: object[]): Promise<object[]> => {
+    const rest = { modelSettings: {}, tools: [], outputType: 'text', handoffs: [], tracing: false }
+    await repeatToolReminder(config)(model).getResponse({ ...rest, input } as never)
+    return model.lastCall?.request.input as object[]
+  }
+  const [step, next] = [
+    [call, call, call, { type: output }, { type: output }, { type: output }],
+    [call, { type: output }],
   ]
+  const sent = await send([...step, ...next])
+  expect(sent).toEqual([...step, expect.objectContaining({ role: 'user' }), ...next, expect.objectContaining({ role: 'user' })])
+  expect(sent.at(-1)).toHaveProperty('content', expect.stringContaining(`- tool: ${name}\n- consecutive_calls: 4`))
+  expect(await send([{ type: 'message', role: 'assistant', content: [] }, ...step.slice(0, 3)])).toHaveLength(4)
+})
+
+it('begins anew with other commands of the shell', async () => {
+  const model = scripted(['one'])
+  const shell = (command: string): object[] => [{ type: 'shell_call', action: { commands: [command] } }, { type: 'shell_call_output' }]
+  const input = [...shell('ls'), ...shell('ls'), ...shell('pwd')]
   await repeatToolReminder()(model).getResponse({
     input,
     modelSettings: {},
@@ -139,9 +147,7 @@ it('stands after the outputs of other tools of the SDK as well, and counts their
     handoffs: [],
     tracing: false,
   } as never)
-  const sent = model.lastCall?.request.input as { type: string }[]
-  expect(sent.map(({ type }) => type).indexOf('message')).toBe(8)
-  expect(sent).toHaveLength(input.length + 1)
+  expect(model.lastCall?.request.input).toEqual(input)
 })
 
 it('takes the configuration, and refuses a faulty one at once', async () => {
