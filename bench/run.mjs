@@ -8,7 +8,20 @@ import { fileURLToPath } from 'node:url'
 import { writePage } from './page.mjs'
 import { tableOf } from './table.mjs'
 
-const SUITES = ['pipeline', 'budget', 'loop', 'deadlines', 'identity', 'patterns', 'agents', 'invariants', 'fairness', 'durable', 'model']
+const SUITES = [
+  'pipeline',
+  'budget',
+  'loop',
+  'deadlines',
+  'identity',
+  'patterns',
+  'agents',
+  'invariants',
+  'fairness',
+  'durable',
+  'adapters',
+  'model',
+]
 const FLAGS = ['--full', '--write']
 const words = process.argv.slice(2)
 const full = words.includes('--full')
