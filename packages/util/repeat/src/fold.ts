@@ -1,18 +1,17 @@
-import type { Settings } from './config.ts'
-import { OpenStep, type Results } from './open-step.ts'
+import { type CallRead, OpenStep, type Results, type StepCall } from './open-step.ts'
 import type { Outcome } from './outcome.ts'
-import { isReminder, isRepeatReminder } from './text.ts'
-import { type RepeatTracker, trackerWith } from './tracker.ts'
+import type { StepCalls } from './quiet-runs.ts'
+import { isReminder } from './text.ts'
 
 /** What the fold has to know of a message. One that has nothing of it, a system message or a text of the model, reads as `{}`. */
 export interface Reading {
   /** The text of a message of the user, with which the run is over. Reminders read so too, and are known by their texts. */
   user?: string | undefined
   /** The calls that the model makes, in its order. */
-  calls?: readonly { name: string; args: unknown }[] | undefined
+  calls?: readonly CallRead[] | undefined
   /**
-   * Whether the message holds results of calls; or those results, which `results: 'unchanged'` compares. `call` is the index of the call in
-   * its step; without it they are in the order of the calls.
+   * Whether the message holds results of calls; or those results, which `results: 'unchanged'` compares. Each names its
+   * call by `id`, or by `call`, the index in the step; without them they are in the order of the calls.
    */
   results?: Results | undefined
 }
@@ -24,10 +23,17 @@ interface Told<M> {
   message?: M | undefined
 }
 
+/** What counts the calls of a list, and knows its own texts again. */
+export interface Teller {
+  observe(agent: object, name: string, args: unknown, outcome: Outcome | undefined, step: StepCalls): string | undefined
+  reset(agent: object): void
+  isOwn(text: string): boolean
+}
+
 /** A list of messages, as far as it was read. */
 export class Fold<M> {
   readonly read: (message: M) => Reading
-  private readonly tracker: RepeatTracker
+  private readonly teller: Teller
   private readonly agent = {}
   private readonly seen: M[] = []
   /** Those of them that are no reminders. */
@@ -39,8 +45,8 @@ export class Fold<M> {
   private isAnswered = false
   private make: ((text: string) => M) | undefined
 
-  constructor(settings: Settings, read: (message: M) => Reading) {
-    this.tracker = trackerWith(settings)
+  constructor(teller: Teller, read: (message: M) => Reading) {
+    this.teller = teller
     this.read = read
   }
 
@@ -76,7 +82,7 @@ export class Fold<M> {
   private add(message: M): void {
     const { user, calls = [], results = false } = this.read(message)
     this.seen.push(message)
-    const isTold = user !== undefined && isRepeatReminder(user)
+    const isTold = user !== undefined && this.teller.isOwn(user)
     const hasResults = results !== false
     if (isTold && !hasResults) return
     // A message that brings no result, or asks for another call, is behind the step.
@@ -86,7 +92,7 @@ export class Fold<M> {
       this.due = []
     }
     if (user !== undefined && !isReminder(user)) {
-      this.tracker.reset(this.agent)
+      this.teller.reset(this.agent)
       this.step.close()
       this.due = []
     }
@@ -98,12 +104,13 @@ export class Fold<M> {
   }
 
   private countStep(): void {
-    for (const { name, args, outcome } of this.step.close()) this.count(name, args, outcome)
+    const calls = this.step.close()
+    for (const call of calls) this.count(call, { calls })
   }
 
-  private count(name: string, args: unknown, outcome: Outcome | undefined): void {
+  private count({ name, args, outcome }: StepCall, step: StepCalls): void {
     try {
-      const text = this.tracker.observe(this.agent, name, args, outcome)
+      const text = this.teller.observe(this.agent, name, args, outcome, step)
       if (text !== undefined) this.due.push({ text, before: this.kept.length })
     } catch {
       // Arguments that cannot be read end the run. That is no reason to refuse a request.

@@ -1,11 +1,17 @@
 import type { Outcome } from './outcome.ts'
 
 /** What a message says of results: that it holds some, or also what they are. */
-export type Results = boolean | readonly (Outcome & { readonly call?: number | undefined })[]
+export type Results = boolean | readonly (Outcome & { readonly call?: number | undefined; readonly id?: string | undefined })[]
 
-export interface StepCall {
+/** A call, as a message has it. */
+export interface CallRead {
   readonly name: string
   readonly args: unknown
+  /** What its result names it by. */
+  readonly id?: string | undefined
+}
+
+export interface StepCall extends CallRead {
   outcome?: Outcome | undefined
 }
 
@@ -14,15 +20,15 @@ export class OpenStep {
   private calls: StepCall[] = []
   private answered = 0
 
-  add(calls: readonly { readonly name: string; readonly args: unknown }[]): void {
-    for (const { name, args } of calls) this.calls.push({ name, args })
+  add(calls: readonly CallRead[]): void {
+    for (const { name, args, id } of calls) this.calls.push({ name, args, id })
   }
 
-  /** A result without an index is that of the first call that has none. */
+  /** A result that names no call is that of the first call that has none. */
   answer(results: Results): void {
     if (typeof results === 'boolean') return
-    for (const { isError, text, call } of results) {
-      const target = this.calls[call ?? this.next()]
+    for (const { isError, text, call, id } of results) {
+      const target = id === undefined ? this.calls[call ?? this.next()] : this.calls.find((one) => one.id === id)
       if (target !== undefined) target.outcome = { isError, text }
     }
   }

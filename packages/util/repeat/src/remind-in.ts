@@ -1,6 +1,8 @@
-import { type RepeatConfig, type Settings, settingsOf } from './config.ts'
-import { Fold, type Reading } from './fold.ts'
+import { type RepeatConfig, settingsOf } from './config.ts'
+import { Fold, type Reading, type Teller } from './fold.ts'
 import { Folds } from './folds.ts'
+import { isRepeatReminder } from './text.ts'
+import { trackerWith } from './tracker.ts'
 
 /**
  * The messages with each reminder that is due, after the last result of its step; none while a step has no result. Reminders that are among
@@ -15,16 +17,26 @@ import { Folds } from './folds.ts'
  * whose arguments cannot be read is no fault, and ends the run.
  */
 export function remindIn<M>(config: RepeatConfig, messages: readonly M[], read: (message: M) => Reading, make: (text: string) => M): M[] {
-  const { settings, folds } = memoryOf(config) as Memory<M>
-  const fold = folds.take(messages, read) ?? new Fold(settings, read)
+  return foldIn(memoryOf(config) as Memory<M>, messages, read, make)
+}
+
+/** The messages, told anew by the teller of the memory. */
+export function foldIn<M>(
+  { teller, folds }: Memory<M>,
+  messages: readonly M[],
+  read: (message: M) => Reading,
+  make: (text: string) => M,
+): M[] {
+  const fold = folds.take(messages, read) ?? new Fold(teller, read)
   fold.extendTo(messages)
   const list = fold.tell(make)
   folds.keep(fold)
   return list
 }
 
-interface Memory<M> {
-  readonly settings: Settings
+/** The lists that were read under one configuration. */
+export interface Memory<M> {
+  readonly teller: Teller
   readonly folds: Folds<M>
 }
 
@@ -33,7 +45,7 @@ const memories = new WeakMap<RepeatConfig, Memory<unknown>>()
 function memoryOf(config: RepeatConfig): Memory<unknown> {
   const known = memories.get(config)
   if (known !== undefined) return known
-  const made = { settings: settingsOf(config), folds: new Folds<unknown>() }
+  const made = { teller: { ...trackerWith(settingsOf(config)), isOwn: isRepeatReminder }, folds: new Folds<unknown>() }
   memories.set(config, made)
   return made
 }

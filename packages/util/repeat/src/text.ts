@@ -42,7 +42,7 @@ export function isReminder(text: string): boolean {
   return isRepeatReminder(text) || isFailureReminder(text)
 }
 
-function isFailureReminder(text: string): boolean {
+export function isFailureReminder(text: string): boolean {
   if (!text.startsWith('This call has failed ')) return false
   const [heading = '', tool = '', args = '', error = '', ...advice] = text.split('\n')
   const isWhole = tool.startsWith('- tool: ') && args.startsWith('- arguments: ') && error.startsWith('- error: ')
