@@ -77,6 +77,14 @@ describe.each(forms)('%s', (_form, start) => {
     expect(await said([batch([todo]), batch([]), batch(), batch([todo]), batch()], config)).toEqual([false, false, false, false, true])
   })
 
+  it('counts a call on, under `unchanged`, only while its result stays the same', async () => {
+    const config = { results: 'unchanged' }
+    const answers = (...texts: unknown[]): HookEvent[] => texts.map((text) => batch([{ ...look, tool_response: text }]))
+    expect(numbersOf(await said(answers('line 1', 'line 2', 'line 3', 'line 4'), config))).toEqual([])
+    expect(numbersOf(await said(answers({ a: 1 }, { a: 1 }, { a: 1 }), config))).toEqual([3])
+    expect(numbersOf(await said([batch(), batch(), batch()], config))).toEqual([3])
+  })
+
   it('names tool, run and arguments in its later texts', async () => {
     const send = start({ thresholds: [2, 3] })
     await send(batch([look, look]))

@@ -1,5 +1,5 @@
 import { fakeModel } from '@langchain/core/testing'
-import { AIMessage, type BaseMessage, createAgent, HumanMessage } from 'langchain'
+import { type AgentMiddleware, AIMessage, type BaseMessage, createAgent, HumanMessage } from 'langchain'
 import type { MemorySaver } from '@langchain/langgraph'
 import { repeatToolReminder, type RepeatConfig } from '@loopguard/guards-langchain'
 import { isReminder } from '@loopguard/repeat'
@@ -33,10 +33,17 @@ export function scripted(script: readonly Step[]): ReturnType<typeof fakeModel> 
   return model
 }
 
+interface Options {
+  readonly config?: RepeatConfig
+  readonly saver?: MemorySaver
+  /** In place of the reminder. */
+  readonly middleware?: AgentMiddleware[]
+}
+
 /** An agent with the reminder, and the requests that its model got. */
-export function agentOf(script: readonly Step[], tools: Tools, { config, saver }: { config?: RepeatConfig; saver?: MemorySaver } = {}) {
+export function agentOf(script: readonly Step[], tools: Tools, { config, saver, middleware = [repeatToolReminder(config)] }: Options = {}) {
   const model = scripted(script)
-  const agent = createAgent({ model, tools, middleware: [repeatToolReminder(config)], ...(saver && { checkpointer: saver }) })
+  const agent = createAgent({ model, tools, middleware, ...(saver && { checkpointer: saver }) })
   return { agent, requests: () => model.calls.map(({ messages }) => messages) }
 }
 

@@ -1,4 +1,4 @@
-export { repeatToolReminder } from './repeat-tool-reminder.ts'
+export { repeatedFailureReminder, repeatToolReminder } from './reminders.ts'
 export { timeLimited } from './time-limited.ts'
-export type { RepeatConfig } from '@loopguard/repeat'
+export type { FailureConfig, RepeatConfig } from '@loopguard/repeat'
 export { ToolTimeoutError } from '@loopguard/timeout'

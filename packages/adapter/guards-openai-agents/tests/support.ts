@@ -33,9 +33,9 @@ interface Turn {
 }
 
 /** An agent of the SDK with the reminder, and the requests that its model got. */
-export function agentOf(script: readonly Step[], tools: Tool[], config?: RepeatConfig) {
+export function agentOf(script: readonly Step[], tools: Tool[], config?: RepeatConfig, wrap = repeatToolReminder(config)) {
   const model = scripted(script)
-  const agent = new Agent({ name: 'a', model: repeatToolReminder(config)(model), tools })
+  const agent = new Agent({ name: 'a', model: wrap(model), tools })
   const runner = new Runner({ tracingDisabled: true })
   return {
     model,

@@ -45,10 +45,10 @@ export function createFailureFold<M>(
 }
 
 function failureTeller(config: FailureConfig, options: FailureTrackerOptions): Teller {
-  const { observe, reset } = createFailureTracker(config, options)
+  const tracker = createFailureTracker(config, options)
   return {
-    observe: (agent, name, args, outcome, step) => (outcome === undefined ? undefined : observe(agent, name, args, outcome, step)),
-    reset,
+    observe: (agent, name, args, outcome, step) => (outcome === undefined ? undefined : tracker.observe(agent, name, args, outcome, step)),
+    reset: (agent) => tracker.reset(agent),
     isOwn: isFailureReminder,
   }
 }

@@ -34,6 +34,8 @@ interface Turn {
   readonly script: Script
   readonly tools: Tools
   readonly config?: RepeatConfig
+  /** In place of the reminder. */
+  readonly middleware?: readonly object[]
   readonly signal?: AbortSignal
   readonly history?: readonly unknown[]
 }
@@ -139,10 +141,10 @@ export const drivers: Driver[] = versions.flatMap(({ title, sdk, Agent }) => {
   }
   return Object.entries(doors).map(([door, run]) => ({
     title: `${title}, ${door}`,
-    async run({ script, tools, config, signal, history = [] }) {
+    async run({ script, tools, config, middleware = [repeatToolReminder(config)], signal, history = [] }) {
       const { model, prompts } = modelOf(title, script)
       const settings = {
-        model: sdk.wrapLanguageModel({ model, middleware: repeatToolReminder(config) }),
+        model: sdk.wrapLanguageModel({ model, middleware }),
         tools,
         stopWhen: sdk.stepCountIs(20),
         maxRetries: 0,

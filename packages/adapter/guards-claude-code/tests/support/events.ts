@@ -8,6 +8,7 @@ type About = Partial<Pick<HookEvent, 'session_id' | 'agent_id'>>
 interface Call {
   readonly tool_name: string
   readonly tool_input: unknown
+  readonly tool_response?: unknown
 }
 
 export const look: Call = { tool_name: 'Read', tool_input: { file_path: 'a.txt', limit: 5 } }

@@ -1,5 +1,5 @@
-import { createReminderFold, type RepeatConfig } from '@loopguard/repeat'
-import { type Item, make, read } from './items.ts'
+import { createFailureFold, createReminderFold, type FailureConfig, type RepeatConfig } from '@loopguard/repeat'
+import { type Item, make, read, readWithResults } from './items.ts'
 
 /** Fits `Model` of `@openai/agents-core`. */
 interface Model {
@@ -25,13 +25,33 @@ const ADAPTER = '@loopguard/guards-openai-agents'
  * @throws TypeError `REPEAT_TOOL_REMINDER_CONFIG` that lists every fault of `config`, one a line.
  */
 export function repeatToolReminder(config: RepeatConfig = {}): <M extends Model>(model: M) => M {
-  const remind = createReminderFold<Item>(ADAPTER, config, read, make)
+  return wrapperOf(
+    createReminderFold<Item>(ADAPTER, config, config.results === 'unchanged' ? readWithResults : read, make),
+    'repeated calls',
+  )
+}
+
+/**
+ * The same for one call that fails again and again with one error, also with other calls between. The SDK does not say which results are
+ * errors, so `errors` is a must: a regular expression that finds something in those.
+ *
+ * @param quiet - the configuration of the `repeatToolReminder` beside it, which then speaks of the calls that it counts.
+ * @throws TypeError `REPEATED_FAILURE_REMINDER_CONFIG` that lists every fault of `config`, one a line.
+ */
+export function repeatedFailureReminder(
+  config: FailureConfig & { readonly errors: string },
+  quiet?: RepeatConfig,
+): <M extends Model>(model: M) => M {
+  return wrapperOf(createFailureFold<Item>(ADAPTER, config, { quiet }, readWithResults, make), 'repeated failures')
+}
+
+function wrapperOf(remind: (items: Item[]) => Item[], subject: string): <M extends Model>(model: M) => M {
   let hasWarned = false
   const reminded = (request: Request): Request => {
     const { input, conversationId, previousResponseId } = request
     if (!hasWarned && (conversationId ?? previousResponseId) !== undefined) {
       hasWarned = true
-      console.warn(`${ADAPTER}: the server keeps the conversation, so repeated calls are not seen and the model gets no reminder of them`)
+      console.warn(`${ADAPTER}: the server keeps the conversation, so ${subject} are not seen and the model gets no reminder of them`)
     }
     return typeof input === 'string' ? request : { ...request, input: remind(input) }
   }
