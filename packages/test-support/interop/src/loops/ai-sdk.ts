@@ -1,13 +1,13 @@
 import { Agent as MastraAgent } from '@mastra/core/agent'
-import { repeatToolReminder, timeLimited } from '@loopguard/guards-ai-sdk'
+import { repeatedFailureReminder, repeatToolReminder, timeLimited } from '@loopguard/guards-ai-sdk'
 import * as ai5 from 'ai5'
 import { MockLanguageModelV2 } from 'ai5/test'
 import * as ai6 from 'ai6'
 import { MockLanguageModelV3 } from 'ai6/test'
 import * as ai7 from 'ai7'
 import { MockLanguageModelV4 } from 'ai7/test'
-import { type Loop, remindersAmong, textsOf, type Turn } from './loop.ts'
-import { broken, BUDGET, hang, look, schemas } from './tools.ts'
+import { type Guards, type Loop, remindersAmong, textsOf, type Turn } from './loop.ts'
+import { broken, BUDGET, hang, look, schemas, tick } from './tools.ts'
 
 interface Message {
   readonly role: string
@@ -39,6 +39,7 @@ type Version = (typeof versions)[number]
 const tools = {
   look: { description: '', inputSchema: schemas.look, execute: look },
   broken: { description: '', inputSchema: schemas.broken, execute: broken },
+  tick: { description: '', inputSchema: schemas.tick, execute: tick },
   hang: timeLimited(
     {
       description: '',
@@ -50,7 +51,11 @@ const tools = {
 }
 
 /** A model of that version that plays the turns, and keeps the prompts that it gets. */
-function modelOf({ title, sdk, Model }: Version, turns: readonly Turn[]): { model: object; prompts: Message[][] } {
+function modelOf(
+  { title, sdk, Model }: Version,
+  turns: readonly Turn[],
+  { config, failures }: Guards,
+): { model: object; prompts: Message[][] } {
   const prompts: Message[][] = []
   const steps = turns.flat()
   const next = (prompt: Message[]): { parts: object[]; end: object } => {
@@ -74,8 +79,9 @@ function modelOf({ title, sdk, Model }: Version, turns: readonly Turn[]): { mode
     const pieces = 'text' in (parts[0] ?? {}) ? texts : parts
     return { stream: ReadableStream.from([{ type: 'stream-start', warnings: [] }, ...pieces, { type: 'finish', ...end }]) }
   }
+  const middleware = [repeatToolReminder(config), ...(failures ? [repeatedFailureReminder(failures, config)] : [])]
   const model = new (Model as new (methods: object) => object)({ doGenerate, doStream })
-  return { model: sdk.wrapLanguageModel({ model, middleware: repeatToolReminder() }), prompts }
+  return { model: sdk.wrapLanguageModel({ model, middleware }), prompts }
 }
 
 function endOf(title: string, reason: string): object {
@@ -91,8 +97,8 @@ function loopOf(version: Version, door: string, methodOf: (settings: object) => 
   return {
     title: `${version.title}, ${door}`,
     lacks: {},
-    async run(...turns) {
-      const { model, prompts } = modelOf(version, turns)
+    async run(turns, guards = {}) {
+      const { model, prompts } = modelOf(version, turns, guards)
       const method = methodOf({ model, tools, stopWhen: version.sdk.stepCountIs(20), maxRetries: 0 })
       const messages: unknown[] = []
       for (const _turn of turns) {
@@ -109,8 +115,8 @@ function loopOf(version: Version, door: string, methodOf: (settings: object) => 
 const mastra: Loop = {
   title: 'Mastra 1',
   lacks: {},
-  async run(...turns) {
-    const { model, prompts } = modelOf(versions[1] as Version, turns)
+  async run(turns, guards = {}) {
+    const { model, prompts } = modelOf(versions[1] as Version, turns, guards)
     const agent = new MastraAgent({ id: 'a', name: 'a', instructions: 'Work.', model: model as never, tools: tools as never })
     const messages: unknown[] = []
     for (const _turn of turns) {

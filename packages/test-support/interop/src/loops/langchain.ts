@@ -1,13 +1,14 @@
 import { fakeModel } from '@langchain/core/testing'
 import { MemorySaver } from '@langchain/langgraph'
-import { repeatToolReminder, timeLimited } from '@loopguard/guards-langchain'
+import { repeatedFailureReminder, repeatToolReminder, timeLimited } from '@loopguard/guards-langchain'
 import { AIMessage, type BaseMessage, createAgent, HumanMessage, tool } from 'langchain'
 import { type Loop, remindersAmong } from './loop.ts'
-import { broken, BUDGET, hang, look, schemas } from './tools.ts'
+import { broken, BUDGET, hang, look, schemas, tick } from './tools.ts'
 
 const tools = [
   tool(look, { name: 'look', description: '', schema: schemas.look }),
   tool(broken, { name: 'broken', description: '', schema: schemas.broken }),
+  tool(tick, { name: 'tick', description: '', schema: schemas.tick }),
   tool(
     timeLimited((_args: object, { signal }: { signal?: AbortSignal }) => hang(signal), BUDGET),
     { name: 'hang', description: '', schema: schemas.hang },
@@ -21,7 +22,7 @@ const remindersIn = (messages: readonly BaseMessage[]): number =>
 export const langchain: Loop = {
   title: 'LangChain 1, `createAgent`',
   lacks: {},
-  async run(...turns) {
+  async run(turns, { config, failures } = {}) {
     const model = fakeModel()
     for (const [index, step] of turns.flat().entries()) {
       if (typeof step === 'string') model.respond(new AIMessage(step))
@@ -30,7 +31,8 @@ export const langchain: Loop = {
           step.map(({ name, json }, at) => ({ name, args: JSON.parse(json) as Record<string, unknown>, id: `${index}-${at}` })),
         )
     }
-    const agent = createAgent({ model, tools, middleware: [repeatToolReminder()], checkpointer: new MemorySaver() })
+    const middleware = [repeatToolReminder(config), ...(failures ? [repeatedFailureReminder(failures, config)] : [])]
+    const agent = createAgent({ model, tools, middleware, checkpointer: new MemorySaver() })
     let kept: BaseMessage[] = []
     for (const _turn of turns) {
       kept = (await agent.invoke({ messages: [new HumanMessage('go')] }, { configurable: { thread_id: '1' } })).messages

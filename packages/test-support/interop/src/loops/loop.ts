@@ -1,4 +1,4 @@
-import { isReminder } from '@loopguard/repeat'
+import { type FailureConfig, isReminder, type RepeatConfig } from '@loopguard/repeat'
 
 /** A call of the model. The tools are the same in every loop: see `tools.ts`. */
 export interface Call {
@@ -20,13 +20,20 @@ interface Seen {
   readonly kept: number
 }
 
+/** How the guards are set. */
+export interface Guards {
+  readonly config?: RepeatConfig
+  /** With it, the reminder of repeated failures is there too. */
+  readonly failures?: FailureConfig & { readonly errors: string }
+}
+
 /** A loop that is not ours, with our guards in it: one row of the matrix. */
 export interface Loop {
   readonly title: string
   /** What the loop cannot be asked for, by behaviour, and why. */
   readonly lacks: Readonly<Record<string, string>>
   /** One conversation. The user opens each turn. */
-  run(...turns: readonly Turn[]): Promise<Seen>
+  run(turns: readonly Turn[], guards?: Guards): Promise<Seen>
 }
 
 export const remindersAmong = (texts: readonly string[]): number => texts.filter(isReminder).length

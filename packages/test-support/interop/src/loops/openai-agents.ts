@@ -1,12 +1,13 @@
 import { Agent, MemorySession, Runner, tool } from '@openai/agents-core'
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-core/testing'
-import { repeatToolReminder, timeLimited } from '@loopguard/guards-openai-agents'
+import { repeatedFailureReminder, repeatToolReminder, timeLimited } from '@loopguard/guards-openai-agents'
 import { type Loop, remindersAmong, textsOf } from './loop.ts'
-import { broken, BUDGET, hang, look, schemas } from './tools.ts'
+import { broken, BUDGET, hang, look, schemas, tick } from './tools.ts'
 
 const tools = [
   tool({ name: 'look', description: '', parameters: schemas.look, execute: look }),
   tool({ name: 'broken', description: '', parameters: schemas.broken, execute: broken }),
+  tool({ name: 'tick', description: '', parameters: schemas.tick, execute: tick }),
   tool({
     name: 'hang',
     description: '',
@@ -24,13 +25,14 @@ function remindersIn(input: string | readonly object[]): number {
 const loopOf = (title: string, stream: boolean): Loop => ({
   title,
   lacks: { unknown: 'a call of an unknown tool ends the run' },
-  async run(...turns) {
+  async run(turns, { config, failures } = {}) {
     const answers = turns.flat().map((step, index) => {
       if (typeof step === 'string') return [assistantMessage(step)]
       return step.map(({ name, json }, at) => functionCall(name, json, { callId: `${index}-${at}` }))
     })
     const model = new ScriptedModel(answers)
-    const agent = new Agent({ name: 'a', model: repeatToolReminder()(model), tools })
+    const reminded = repeatToolReminder(config)(model)
+    const agent = new Agent({ name: 'a', model: failures ? repeatedFailureReminder(failures, config)(reminded) : reminded, tools })
     const runner = new Runner({ tracingDisabled: true })
     const session = new MemorySession()
     for (const _turn of turns) {

@@ -3,9 +3,18 @@ import { z } from 'zod'
 /** Milliseconds that the tool `hang` has. */
 export const BUDGET = 100
 
-export const schemas = { look: z.object({ path: z.string(), line: z.number() }), broken: z.object({}), hang: z.object({}) }
+export const schemas = {
+  look: z.object({ path: z.string(), line: z.number() }),
+  broken: z.object({}),
+  hang: z.object({}),
+  tick: z.object({}),
+}
 
 export const look = (): string => 'the same'
+
+let ticks = 0
+
+export const tick = (): string => `line ${++ticks}`
 
 export function broken(): string {
   throw new Error('no')
