@@ -8,6 +8,7 @@ const SLOW = '**/*.slow.spec.ts'
 
 // `vitest run` tests the TypeScript sources; `vitest run --mode lib` runs the same tests on the built lib/, `--mode quick` the quick tier.
 export default defineConfig(({ mode }) => {
+  // Not `module`, which Vite would add: Node itself gets the conditions too, and what some packages have there is for bundlers.
   const ssr = {
     resolve: { conditions: [...(mode === 'lib' ? [] : ['@loopguard/source']), 'node', 'development|production'] },
   }
