@@ -18,7 +18,12 @@ export default defineConfig(({ mode }) => {
     // Nothing here waits for time to pass; a busy machine may still need long.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    env: { LOOPGUARD_TEST_MODE: mode === 'lib' ? 'lib' : 'source' },
+    env: {
+      LOOPGUARD_TEST_MODE: mode === 'lib' ? 'lib' : 'source',
+      // No test needs a network, and none of what other people's loops tell their makers.
+      MASTRA_TELEMETRY_DISABLED: '1',
+      OPENAI_AGENTS_DISABLE_TRACING: '1',
+    },
   }
   const coverage = {
     provider: 'v8' as const,
