@@ -2,6 +2,7 @@ import { createToolResultMessage, type MessageId, text, type ToolCallBlock, type
 import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, type Session } from '@loopguard/session'
 import type { PreparedCall, ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
 import { parseArguments } from './arguments.ts'
+import { factsOf, type ResultFacts } from './result-facts.ts'
 import { barrier } from './barrier.ts'
 import { type GivingUpParts, tellGivenUp } from './giving-up.ts'
 import type { StepPlace } from './step-place.ts'
@@ -87,7 +88,7 @@ class Batch {
       // Bodies that overlap are awaited one after the other: a rejection must not wait for its turn unhandled.
       body.catch(() => {})
       this.bodies.add(body)
-      this.finished = this.finish(call, this.finished, body, () => prepared.finish())
+      this.finished = this.finish(call, this.finished, body, prepared)
       if (exclusive) await this.finished
     } catch (error) {
       this.fail(error)
@@ -115,7 +116,7 @@ class Batch {
       const started = this.logged.has(call)
       const code = started ? TOOL_OUTCOME_UNKNOWN : TOOL_NOT_STARTED
       const why = started ? 'the outcome of this tool call could not be logged' : 'this tool call was not started'
-      this.attempt(() => this.append(call, true, [text(`Error: ${why}`)], { name: 'ToolInterruptedError', code }))
+      this.attempt(() => this.append(call, true, [text(`Error: ${why}`)], { error: { name: 'ToolInterruptedError', code } }))
     }
   }
 
@@ -130,16 +131,11 @@ class Batch {
     }
   }
 
-  private async finish(
-    call: ToolCallBlock,
-    before: Promise<void>,
-    body: Promise<void>,
-    result: () => Promise<ToolExecutionResult>,
-  ): Promise<void> {
+  private async finish(call: ToolCallBlock, before: Promise<void>, body: Promise<void>, prepared: PreparedCall): Promise<void> {
     try {
       await before
       await body
-      this.logResult(call, await result())
+      this.logResult(call, await prepared.finish(), prepared.bodyMs())
     } catch (error) {
       this.fail(error)
     }
@@ -157,21 +153,16 @@ class Batch {
     this.logged.add(call)
   }
 
-  private logResult(call: ToolCallBlock, result: ToolExecutionResult): void {
-    this.append(call, result.isError, result.content, result.isError ? result.error.info : undefined)
+  private logResult(call: ToolCallBlock, result: ToolExecutionResult, bodyMs: number | undefined): void {
+    this.append(call, result.isError, result.content, factsOf(result, bodyMs))
     if (!result.isError && result.concludesTurn === true) this.concluded = true
     if (result.additionalContexts !== undefined) this.contexts.push(...result.additionalContexts)
   }
 
-  private append(
-    call: ToolCallBlock,
-    isError: boolean,
-    content: ToolExecutionResult['content'],
-    error: { name: string; code: string } | undefined,
-  ): void {
+  private append(call: ToolCallBlock, isError: boolean, content: ToolExecutionResult['content'], facts: ResultFacts): void {
     const { turn, step } = this.place
     const message = createToolResultMessage({ callId: call.id, content, isError })
-    this.parts.session.append('tool/result', { turn, step, message, ...(error !== undefined && { error }) })
+    this.parts.session.append('tool/result', { turn, step, message, ...facts })
     this.answered.add(call)
   }
 

@@ -9,11 +9,12 @@ import {
   type StreamChunk,
   type TokenUsage,
 } from '@loopguard/llm'
+import { type ModelTimes, StreamTimes } from './stream-times.ts'
 
 /** How one model call ended. */
 export type ModelCallOutcome =
-  | { readonly kind: 'message'; readonly content: readonly ContentBlock[]; readonly usage: TokenUsage | undefined; readonly cut: boolean }
-  | { readonly kind: 'interrupted'; readonly content: readonly ContentBlock[]; readonly usage: TokenUsage | undefined }
+  | (Said & { readonly kind: 'message'; readonly cut: boolean })
+  | (Said & { readonly kind: 'interrupted' })
   | {
       readonly kind: 'failed'
       readonly failure: LlmFailure
@@ -21,11 +22,28 @@ export type ModelCallOutcome =
       readonly text: string
     }
 
+interface Said {
+  readonly content: readonly ContentBlock[]
+  readonly usage: TokenUsage | undefined
+  /** Absent when the model was not asked. */
+  readonly times?: ModelTimes
+}
+
 /** Reads the stream of one model call to its finish. Never rejects. A message that was cut loses its tool calls, an interrupted one too. */
 export async function callModel(request: LlmRequest, stream: AsyncIterable<StreamChunk>): Promise<ModelCallOutcome> {
+  const times = new StreamTimes()
+  const outcome = await readStream(request, stream, times)
+  return outcome.kind === 'failed' ? outcome : { ...outcome, times: times.read }
+}
+
+async function readStream(request: LlmRequest, stream: AsyncIterable<StreamChunk>, times: StreamTimes): Promise<ModelCallOutcome> {
   const assembler = new StreamAssembler()
   try {
-    for await (const chunk of stream) assembler.push(chunk)
+    for await (const chunk of stream) {
+      // The assembler refuses what is no chunk.
+      assembler.push(chunk)
+      times.see(chunk)
+    }
     return outcomeOf(request, assembler)
   } catch (thrown) {
     return ended(request, assembler, failureOf(thrown, 'BAD_STREAM'))

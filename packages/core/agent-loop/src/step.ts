@@ -66,7 +66,7 @@ async function converse(parts: StepParts, place: StepPlace): Promise<StepOutcome
 
 /** Nothing is logged of an answer that was interrupted before its first word. */
 function logAnswer({ agent, session }: StepParts, { turn, step }: StepPlace, outcome: Exclude<ModelCallOutcome, { kind: 'failed' }>): void {
-  const { content, usage } = outcome
+  const { content, usage, times } = outcome
   const interrupted = outcome.kind === 'interrupted'
   if (interrupted && content.length === 0) return
   const { provider, model } = agent.options
@@ -77,5 +77,6 @@ function logAnswer({ agent, session }: StepParts, { turn, step }: StepPlace, out
     message,
     ...(usage !== undefined && { usage }),
     ...(interrupted && { interrupted: true as const }),
+    ...times,
   })
 }

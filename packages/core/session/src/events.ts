@@ -62,6 +62,10 @@ export interface SessionEventMap {
     readonly message: AssistantMessage
     readonly usage?: TokenUsage
     readonly interrupted?: true
+    /** Milliseconds from the request of this attempt to the end of its stream. */
+    readonly durationMs?: number
+    /** Milliseconds from the request to the first chunk that held a piece of the answer, reasoning too. */
+    readonly firstTokenMs?: number
   }
   'tool/call': { readonly turn: number; readonly step: number; readonly callId: string; readonly name: string; readonly arguments: string }
   'tool/result': {
@@ -69,6 +73,10 @@ export interface SessionEventMap {
     readonly step: number
     readonly message: ToolResultMessage
     readonly error?: { readonly name: string; readonly code: string }
+    /** Milliseconds that the body ran; the event itself may have waited for the results of earlier calls. Absent when it never ran. */
+    readonly durationMs?: number
+    /** Ids of the user messages that this result brought, such as a reminder: they stand after the last result of the step. */
+    readonly contextIds?: readonly MessageId[]
   }
   'step/end': { readonly turn: number; readonly step: number }
   'turn/end': { readonly turn: number; readonly reason: TurnEndReason }

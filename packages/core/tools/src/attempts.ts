@@ -21,7 +21,9 @@ export class Attempts {
   /** Starts no more, and takes no more from the one that runs. */
   close(): void {
     this.closed = true
-    if (this.last !== undefined) this.last.open = false
+    if (this.last === undefined) return
+    this.last.open = false
+    this.last.body.stop()
   }
 
   /** Whether this is the very result of one of them, and so well-formed and frozen. */
@@ -31,8 +33,14 @@ export class Attempts {
 
   /** What a success comes to when the caller has aborted meanwhile. What a wrapper added to it is kept. */
   aborted({ additionalContexts = NO_CONTEXTS }: ToolExecutionResult): ToolExecutionResult {
-    const failure = this.sinks.some(({ ran }) => ran) ? aborted() : abortedBeforeDispatch()
+    const failure = this.bodyMs !== undefined ? aborted() : abortedBeforeDispatch()
     return withExtras(failure, additionalContexts, false)
+  }
+
+  /** Whole milliseconds that their bodies ran, all together; `undefined` when none was started. */
+  get bodyMs(): number | undefined {
+    const times = this.sinks.flatMap(({ body }) => body.ms ?? [])
+    return times.length === 0 ? undefined : Math.round(times.reduce((sum, ms) => sum + ms))
   }
 
   get last(): Sink | undefined {

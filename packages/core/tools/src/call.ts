@@ -53,6 +53,10 @@ export class Call implements LiveCall {
     return last?.open === true ? last : (this.own ??= new Sink())
   }
 
+  get bodyMs(): number | undefined {
+    return this.attempts.bodyMs
+  }
+
   /** `undefined` when there is nothing to wait for. */
   prepare(): Promise<void> | undefined {
     if (this.caller.aborted) {

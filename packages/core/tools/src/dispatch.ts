@@ -40,7 +40,7 @@ function refusal(tool: RegisteredTool | undefined, exec: ToolExecution, caller: 
 
 /** With a signal that follows the caller's, also when a wrapper replaced it. The body is awaited until it settles. */
 async function bodyResult(tool: RegisteredTool, exec: ToolExecution, caller: AbortSignal, sink: Sink): Promise<ToolExecutionResult> {
-  sink.ran = true
+  sink.body.start()
   const fuse = exec.signal === caller ? undefined : new Fuse(caller, exec.signal)
   try {
     const result = outputResult(exec.name, await tool.run(exec.arguments, runContext(exec, fuse, sink)))
@@ -48,6 +48,7 @@ async function bodyResult(tool: RegisteredTool, exec: ToolExecution, caller: Abo
   } catch (thrown) {
     return thrownFailure(thrown, fuse === undefined ? caller : fuse.signal)
   } finally {
+    sink.body.stop()
     fuse?.release()
   }
 }

@@ -115,7 +115,13 @@ async function prepare(pipeline: Pipeline, input: ToolExecutionInput): Promise<P
   const hop = hopIfDue()
   if (hop !== undefined) await hop
   await call.prepare()
-  return Object.freeze({ exec: call.exec, dispatch: () => call.dispatch(), finish: () => call.finish(), abandon: () => call.abandon() })
+  return Object.freeze({
+    exec: call.exec,
+    dispatch: () => call.dispatch(),
+    finish: () => call.finish(),
+    abandon: () => call.abandon(),
+    bodyMs: () => call.bodyMs,
+  })
 }
 
 function executionMode(pipeline: Pipeline, input: Pick<ToolExecutionInput, 'name' | 'arguments' | 'agent'>): ToolExecutionMode {

@@ -1,6 +1,7 @@
 import { HarnessError, messageOf } from '@loopguard/kit'
 import type { UserMessage } from '@loopguard/llm'
 import { contextOf } from './content.ts'
+import { Stopwatch } from './stopwatch.ts'
 import type { ToolExecutionResult } from './types.ts'
 
 export const NO_CONTEXTS: readonly UserMessage[] = Object.freeze([])
@@ -12,8 +13,8 @@ export const NO_CONTEXTS: readonly UserMessage[] = Object.freeze([])
 export class Sink {
   concluded = false
   open = true
-  /** The body of this attempt was started. */
-  ran = false
+  /** Of the body of this attempt; not started if the body was not. */
+  readonly body: Stopwatch = new Stopwatch()
   /** Each message id once, in order. Made when first needed: most calls defer nothing. */
   private messages: Map<string, UserMessage> | undefined
 

@@ -143,6 +143,11 @@ export interface PreparedCall {
   abandon(): Promise<ToolExecutionResult> | undefined
   /** Stages `tools/post-execute` and `tools/result`. A call that was never dispatched counts as aborted before dispatch. */
   finish(): Promise<ToolExecutionResult>
+  /**
+   * How long the body has run, in whole milliseconds: all attempts together, without the time of listeners, and without what it still
+   * does after it was given up on. `undefined` when it was never started.
+   */
+  bodyMs(): number | undefined
 }
 
 /** What `ctx.get('approval')` must offer for `ask` decisions to be answerable. */

@@ -135,7 +135,7 @@ describe('a call that is prepared, dispatched and finished apart', () => {
   it('can have its parts taken off it, and shows nothing of what is behind them', async () => {
     const host = await Host.start()
     const call = await host.tools.prepare(host.input())
-    expect(Object.keys(call)).toEqual(['exec', 'dispatch', 'finish', 'abandon'])
+    expect(Object.keys(call)).toEqual(['exec', 'dispatch', 'finish', 'abandon', 'bodyMs'])
     expect(call).toSatisfy(Object.isFrozen)
     const { dispatch, finish } = { dispatch: () => call.dispatch(), finish: () => call.finish() }
     await dispatch()

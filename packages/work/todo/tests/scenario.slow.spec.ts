@@ -30,7 +30,7 @@ function told(log: string): Event[] {
   return log
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line.replaceAll(/"id":"[0-9a-f-]{36}"/g, '"id":"…"')) as Event)
+    .map((line) => JSON.parse(line.replaceAll(/"[0-9a-f-]{36}"/g, '"…"').replaceAll(/,"durationMs":\d+/g, '')) as Event)
     .filter(({ type }) => TOLD.includes(type))
     .map(({ type, data }) => ({ type, data }))
 }
