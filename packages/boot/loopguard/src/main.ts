@@ -40,7 +40,9 @@ export async function main(args: readonly string[]): Promise<number> {
       const file = resolve(path)
       code = await run({ file, rows: await readRows(file), ...limitsOf(shared), waitForJobs: waitForJobs === true, out, notes })
     })
-  const replay = program.command('replay').argument('<transcript.json>', 'a conversation in the chat-completions message format')
+  const replay = program
+    .command('replay')
+    .argument('<transcript>', 'a recorded conversation, in any format that is read; - is standard input')
   replayCommand(
     shared(replay),
     (options: Shared) => ({ ...limitsOf(options), out, notes }),

@@ -25,16 +25,18 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The descriptor of a file. */
   readonly stdout?: number
+  /** What is written to its standard input. */
+  readonly input?: string
 }
 
 type Child = ResultPromise<{ reject: false; stdin: 'ignore' }>
 
 /** Starts the command as a real process, from the sources or from `lib`, with no colours asked for. */
-export function start(args: readonly string[], { cwd = ROOT, env = {}, stdout }: ChildOptions = {}): Child {
+export function start(args: readonly string[], { cwd = ROOT, env = {}, stdout, input }: ChildOptions = {}): Child {
   const plain = { NO_COLOR: undefined, FORCE_COLOR: undefined, NODE_OPTIONS: undefined, ...env }
   return execa({ env: plain, cwd })(process.execPath, [...COMMAND, ...args], {
     reject: false,
-    stdin: 'ignore',
+    ...(input === undefined ? { stdin: 'ignore' } : { input }),
     // The command itself is to end.
     forceKillAfterDelay: false,
     // Any descriptor will do, whatever the types say.

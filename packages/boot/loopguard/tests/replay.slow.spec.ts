@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folder, ROOT, run } from './cli.ts'
@@ -48,5 +48,16 @@ describe('a recording that was cut off', () => {
     expect(out).toContain(
       '  1. poll {} [call_1] (replay, turn 1, step 3)\n  2. poll {} [call_1] (replay, turn 1, step 5)\nsummary: 5 calls, 2 reminders,',
     )
+  })
+})
+
+it('standard input is read for `-`', async () => {
+  const input = readFileSync(join(EXAMPLES, 'failing-test.json'), 'utf8')
+  const piped = await run(['replay', '-'], { input })
+  expect(piped).toEqual(await run(['replay', join(EXAMPLES, 'failing-test.json')]))
+  expect(piped.code).toBe(0)
+  expect(await run(['replay', '-'], { input: '{' })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('standard input:1:2: not JSON: ') as string,
   })
 })

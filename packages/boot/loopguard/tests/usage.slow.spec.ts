@@ -31,7 +31,7 @@ describe('a usage error', () => {
   })
 
   it.each([
-    [['replay'], "error: missing required argument 'transcript.json'", 'Usage: loopguard replay [options] <transcript.json>'],
+    [['replay'], "error: missing required argument 'transcript'", 'Usage: loopguard replay [options] <transcript>'],
     [
       ['replay', 'x.json', '--thresholds', '3,x'],
       "argument '3,x' is invalid. Expected integers separated by commas",

@@ -10,7 +10,7 @@ import { codeOf, messageOf, strictConfig } from '@loopguard/kit'
 import { SessionId } from '@loopguard/llm'
 import { pathOf } from './path-of.ts'
 import { Replay } from './replay.ts'
-import { readTranscript } from './transcript.ts'
+import { readTranscript } from './read/transcript.ts'
 
 declare module '@deepseek-ai/cordis' {
   interface Events {
@@ -22,7 +22,7 @@ declare module '@deepseek-ai/cordis' {
 export interface Config {
   /** Also the id of the agent that this plugin makes. Default `replay`. */
   readonly provider: string
-  /** The JSON file to read, relative to the folder of the `cordis.yml`. */
+  /** The file to read, relative to the folder of the `cordis.yml`; `-` is standard input. */
   readonly transcript: string
   /** A regular expression (flag `m`): a result in which it finds something is that of a call that failed. `is_error` says so by itself. */
   readonly errors?: string
@@ -54,8 +54,9 @@ function faultsOfExpression(errors: string): string[] {
  * @throws TranscriptError for a transcript that cannot be read or is malformed.
  */
 export function apply(ctx: Context, { provider, transcript, errors }: Config): void {
-  const recording = readTranscript(pathOf(ctx, transcript, name, 'transcript'))
-  const { system, model = 'recorded' } = recording
+  const recording = readTranscript(transcript === '-' ? transcript : pathOf(ctx, transcript, name, 'transcript'))
+  const { system, model = 'recorded', notes = [] } = recording
+  for (const note of notes) ctx.logger(name).warn('%s', `${transcript === '-' ? 'standard input' : transcript}: ${note}`)
   const replay = new Replay(recording, { errors: errors === undefined ? undefined : new RegExp(errors, 'm') })
   ctx.llm.registerAdapter([provider], replay)
   const agent = createAgent(ctx, provider, { provider, model, ...(system !== undefined && { system }) })

@@ -2,7 +2,7 @@ import { type Agent } from '@loopguard/agent-loop'
 import { HarnessError } from '@loopguard/kit'
 import { createUserMessage, LlmAdapter, type LlmRequest, type StreamChunk, text, type UserMessage } from '@loopguard/llm'
 import type { ToolDefinition, ToolRunContext } from '@loopguard/tools'
-import type { RecordedCall, RecordedInput, Recording } from './recording.ts'
+import type { RecordedCall, RecordedInput, Recording } from './read/recording.ts'
 import { chunksOfBlock } from './script.ts'
 
 /**

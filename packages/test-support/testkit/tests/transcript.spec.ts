@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parseTranscript, readTranscript } from '@loopguard/testkit'
 import { describe, expect, it } from 'vitest'
-import { findJsonFault } from '../src/json-fault.ts'
+import { findJsonFault } from '../src/read/json-fault.ts'
 
 const call = (id: string, name = 'look', args = '{}'): object => ({ id, type: 'function', function: { name, arguments: args } })
 const says = (content: unknown, ...calls: object[]): object => ({
@@ -84,7 +84,7 @@ describe('a recorded conversation', () => {
     )
     expect(answers[0]?.calls.map(({ isError }) => isError)).toEqual([true, undefined, undefined])
     expect(faultOf([says(null, call('c1')), { ...gives('c1', 'no'), is_error: 'yes' }])).toBe(
-      'x.json: messages[1].is_error: expected true or false, got "yes"',
+      'x.json: messages[1].is_error: expected true or false, got "yes" (read as chat-completions messages)',
     )
   })
 
@@ -173,16 +173,13 @@ describe('a recorded conversation', () => {
 
 describe('a transcript of another shape', () => {
   it.each([
-    ['7', 'x.json: expected an array of messages, or an object with `messages`, got 7'],
-    [{ massages: [] }, 'x.json: messages: expected an array of messages, got nothing'],
     [{ messages: {} }, 'x.json: messages: expected an array of messages, got an object with no keys'],
-    [[], 'x.json: expected at least one message, got none'],
-    [['hi'], 'x.json: messages[0]: expected an object, got "hi"'],
+    [{ messages: [] }, 'x.json: expected at least one message, got none'],
+    [{ messages: ['hi'] }, 'x.json: messages[0]: expected an object, got "hi"'],
     [
-      [{ content: 'hi' }],
+      { messages: [{ content: 'hi' }] },
       'x.json: messages[0].role: expected "system", "developer", "user", "assistant", "tool" or "function", got nothing',
     ],
-    [[{ role: 'model' }], 'got "model"'],
     [[hears(null)], 'x.json: messages[0].content: expected text or an array of parts, got null'],
     [
       [hears([{ type: 'video' }])],
@@ -198,8 +195,8 @@ describe('a transcript of another shape', () => {
       'messages[0].tool_calls[0].function.name: expected the name of a tool, got " "',
     ],
     [
-      [says(null, { id: 'c', function: { name: 'a', arguments: { b: 1 } } })],
-      'messages[0].tool_calls[0].function.arguments: expected the JSON text of the arguments, got an object with the keys b',
+      [says(null, { id: 'c', function: { name: 'a', arguments: 7 } })],
+      'messages[0].tool_calls[0].function.arguments: expected the JSON text of the arguments, got 7',
     ],
     [[says(null, { id: 'c', type: 'fn' })], 'messages[0].tool_calls[0].type: expected "function" or "custom", got "fn"'],
     [[says(null, { id: 7, function: { name: 'a', arguments: '' } })], 'messages[0].tool_calls[0].id: expected text, got 7'],
@@ -209,7 +206,7 @@ describe('a transcript of another shape', () => {
       [says(null, call('c')), gives('c', 'x'), gives('c', 'y')],
       'messages[2].tool_call_id: expected the id of an earlier tool call that has no result yet, got "c"',
     ],
-    [[says(null, call('c')), { role: 'tool', content: 'x' }], 'messages[1].tool_call_id: expected the id of a tool call, got nothing'],
+    [[hears('x'), { role: 'tool', content: 'x' }], 'messages[1].tool_call_id: expected the id of a tool call, got nothing'],
     [[says(null, call('c')), gives('c', 7)], 'messages[1].content: expected text or an array of parts, got 7'],
     [
       [{ role: 'function', name: 'f', content: '' }],
@@ -230,7 +227,8 @@ describe('a transcript that is no JSON', () => {
     ['{a: 1}', 'x.json:1:2: not JSON: expected a key in double quotes or `}`, got "a: 1}"'],
     ['["a\nb"]', 'x.json:1:4: not JSON: expected a character, an escape or the closing quote of a string'],
     ['["open', 'x.json:1:7: not JSON: expected a character, an escape or the closing quote of a string, got the end of the file'],
-    ['{"role":"user"}\n{"role":"user"}', 'x.json:2:1: not JSON: expected the end of the file'],
+    ['{"role":"user"} {"role":"user"}', 'x.json:1:17: not JSON: expected the end of the file'],
+    ['{"role":"user"}\n{"role":}\n{}', 'x.json:2:9: not JSON: expected a value, got "}"'],
   ])('is refused with line and column: %j', (json, expected) => {
     expect(faultOf(json)).toContain(expected)
   })

@@ -2,11 +2,11 @@ import { inspect } from 'node:util'
 import { type Context, type Exporter, Logger, type Message } from '@deepseek-ai/cordis'
 
 const ERROR_LEVEL = 0
-/** A cap that cannot act is worth a line, although nothing has failed. */
-const LEVELS = { default: ERROR_LEVEL, budget: 2 }
+/** A cap that cannot act, and a recording that is not read whole, are worth a line, although nothing has failed. */
+const LEVELS = { default: ERROR_LEVEL, budget: 2, replay: 2 }
 
 /**
- * Shows what is logged at error level, and the warnings of a cap; without an exporter both would be lost. While rows load it holds
+ * Shows what is logged at error level, and the warnings of a cap and of a replay; without an exporter both would be lost. While rows load it holds
  * everything back, since Cordis logs the faults that the audit then names.
  */
 export class ErrorLog {

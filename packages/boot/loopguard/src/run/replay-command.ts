@@ -39,7 +39,10 @@ export function replayCommand<Shared>(
       const shared = sharedOf(options)
       try {
         const code = await run({ file: resolve(path), rows: replayRows(path, replay), ...shared, audit })
-        if (audit.calls === 0) shared.notes.say(`warning: ${path} holds no tool call, so there is nothing that a guard could say\n`)
+        if (audit.calls === 0)
+          shared.notes.say(
+            `warning: ${path === '-' ? 'standard input' : path} holds no tool call, so there is nothing that a guard could say\n`,
+          )
         done(code)
       } catch (error) {
         const misuse = refusedOptions(error)

@@ -26,7 +26,7 @@ export function replayRows(transcript: string, { thresholds, include, exclude, g
     {
       id: 'replay',
       name: '@loopguard/testkit/replay',
-      config: { transcript: resolve(transcript), ...(errors !== undefined && { errors }) },
+      config: { transcript: transcript === '-' ? transcript : resolve(transcript), ...(errors !== undefined && { errors }) },
     },
   ]
 }

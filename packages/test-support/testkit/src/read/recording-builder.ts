@@ -8,16 +8,36 @@ export class RecordingBuilder {
   private readonly system: string[] = []
   private readonly answers: { blocks: ModelBlock[]; calls: OpenCall[] }[] = []
   private readonly inputs: RecordedInput[][] = [[]]
+  private readonly notes: string[] = []
   private fresh = 0
+
+  get isEmpty(): boolean {
+    return this.system.length === 0 && this.answers.length === 0 && this.inputs[0]?.length === 0
+  }
 
   /** An id for a call that was recorded without one. */
   freshId(): string {
     return `recorded_${++this.fresh}`
   }
 
+  /** The system prompt, where a format keeps it apart. The first counts. */
+  openWith(system: string): void {
+    if (this.system.length === 0) this.system.push(system)
+  }
+
   instruct(content: readonly TextBlock[]): void {
     if (this.answers.length === 0 && this.inputs[0]?.length === 0) this.system.push(content.map(({ text }) => text).join(''))
     else this.inputs.at(-1)?.push({ kind: 'instruction', content })
+  }
+
+  /** What reached the model as a message of the user, and was not the user's. */
+  inject(content: readonly TextBlock[]): void {
+    this.inputs.at(-1)?.push({ kind: 'instruction', content })
+  }
+
+  /** What a reader left out or guessed. */
+  note(what: string): void {
+    this.notes.push(what)
   }
 
   hear(content: readonly TextBlock[]): void {
@@ -46,13 +66,21 @@ export class RecordingBuilder {
     return this.fill((call) => call.id === id, result, isError)
   }
 
+  /** A result without an id: it belongs to the oldest call of the latest answer that waits for one. */
+  answerNext(result: string, isError: boolean): boolean {
+    const call = this.answers.at(-1)?.calls.find((open) => open.result === undefined)
+    return call !== undefined && this.answer(call.id, result, isError)
+  }
+
   answerByName(name: string, result: string, isError: boolean): boolean {
     return this.fill((call) => call.name === name, result, isError)
   }
 
   build(model: string | undefined): Recording {
     const answers: readonly RecordedAnswer[] = this.answers
-    return { system: this.system.length === 0 ? undefined : this.system.join('\n\n'), model, answers, inputs: this.inputs }
+    const { inputs, notes } = this
+    const system = this.system.length === 0 ? undefined : this.system.join('\n\n')
+    return { system, model, answers, inputs, ...(notes.length > 0 && { notes }) }
   }
 
   private fill(matches: (call: OpenCall) => boolean, result: string, isError: boolean): boolean {

@@ -32,6 +32,8 @@ export interface Recording {
   /** Name of the recorded model, when the file says it. */
   readonly model: string | undefined
   readonly answers: readonly RecordedAnswer[]
+  /** What was left out or guessed, a sentence each. */
+  readonly notes?: readonly string[]
   /** `inputs[k]` stands before answer k; the last entry stands after the last answer. */
   readonly inputs: readonly (readonly RecordedInput[])[]
 }

@@ -3,7 +3,7 @@ import { HarnessError } from '@loopguard/kit'
 /** A transcript that is not what it should be. The message starts with file and position. Code `BAD_TRANSCRIPT`. */
 export class TranscriptError extends HarnessError {
   constructor(where: string, why: string, options?: ErrorOptions) {
-    super(`${where}: ${why}`, 'BAD_TRANSCRIPT', options)
+    super(where === '' ? why : `${where}: ${why}`, 'BAD_TRANSCRIPT', options)
     this.name = 'TranscriptError'
   }
 }
@@ -30,6 +30,11 @@ export class JsonCursor {
     return new JsonCursor(this.file, this.record()[key], this.path === '' ? key : `${this.path}.${key}`)
   }
 
+  /** The same value under another name. */
+  named(name: string): JsonCursor {
+    return new JsonCursor(this.file, this.value, name)
+  }
+
   items(expected: string): JsonCursor[] {
     if (!Array.isArray(this.value)) throw this.fault(expected)
     return this.value.map((item, index) => new JsonCursor(this.file, item, `${this.path}[${index}]`))
@@ -46,6 +51,11 @@ export class JsonCursor {
     return words
   }
 
+  flag(): boolean {
+    if (typeof this.value !== 'boolean') throw this.fault('true or false')
+    return this.value
+  }
+
   fault(expected: string): TranscriptError {
     return new TranscriptError(
       this.path === '' ? this.file : `${this.file}: ${this.path}`,
@@ -59,7 +69,8 @@ export class JsonCursor {
   }
 }
 
-function shown(value: unknown): string {
+/** A value for a message: what it holds if it is large. */
+export function shown(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return `an array of ${value.length}`
   if (typeof value === 'object' && value !== null) return `an object with ${keysOf(value)}`

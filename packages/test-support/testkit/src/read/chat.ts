@@ -1,26 +1,24 @@
 import { CallId, type ModelBlock, type TextBlock } from '@loopguard/llm'
+import { answerTo, argumentsOf } from './answers.ts'
+import { hearOrInject, injectUnknown } from './injected.ts'
 import type { JsonCursor } from './json-cursor.ts'
 import type { RecordingBuilder } from './recording-builder.ts'
 
 const ROLES = '"system", "developer", "user", "assistant", "tool" or "function"'
 
 /** Reads one message of the chat-completions format into the recording. @throws TranscriptError */
-export function readMessage(message: JsonCursor, recording: RecordingBuilder): void {
+export function readChat(message: JsonCursor, recording: RecordingBuilder): void {
   const role = message.at('role')
   switch (role.value) {
     case 'system':
     case 'developer':
       return recording.instruct(contentOf(message))
     case 'user':
-      return recording.hear(contentOf(message))
+      return hearOrInject(message, contentOf(message), recording)
     case 'assistant':
       return readAssistant(message, recording)
-    case 'tool': {
-      const id = message.at('tool_call_id')
-      if (!recording.answer(id.text('the id of a tool call'), textOf(message), isError(message)))
-        throw id.fault('the id of an earlier tool call that has no result yet')
-      return
-    }
+    case 'tool':
+      return answerTo(message, 'tool_call_id', textOf(message), isError(message), recording)
     case 'function': {
       const name = message.at('name')
       if (!recording.answerByName(name.text('the name of a function'), textOf(message), isError(message)))
@@ -28,7 +26,7 @@ export function readMessage(message: JsonCursor, recording: RecordingBuilder): v
       return
     }
     default:
-      throw role.fault(ROLES)
+      return injectUnknown(message, ROLES, () => contentOf(message), recording)
   }
 }
 
@@ -68,7 +66,7 @@ function readCall(call: JsonCursor, recording: RecordingBuilder): ReadCall {
 
 function readFunction(body: JsonCursor, key: 'arguments' | 'input', id: string): ReadCall {
   const name = body.at('name').words('the name of a tool')
-  return { id: CallId(id), name, arguments: body.at(key).text(key === 'arguments' ? 'the JSON text of the arguments' : 'text') }
+  return { id: CallId(id), name, arguments: argumentsOf(body, key) }
 }
 
 /** Text, or an array of parts; what is no text is named and left out, since the replay has no place for it. */
@@ -89,10 +87,7 @@ function textOf(message: JsonCursor): string {
 
 /** Not in the format proper; recorders that know put it there. */
 function isError(message: JsonCursor): boolean {
-  if (message.lacks('is_error')) return false
-  const flag = message.at('is_error')
-  if (typeof flag.value !== 'boolean') throw flag.fault('true or false')
-  return flag.value
+  return !message.lacks('is_error') && message.at('is_error').flag()
 }
 
 const MEDIA = ['image_url', 'input_audio', 'file']

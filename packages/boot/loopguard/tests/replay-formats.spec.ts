@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { main } from '../src/main.ts'
+import { folder, ROOT } from './cli.ts'
+
+const written = { out: '', err: '' }
+beforeEach(() => {
+  Object.assign(written, { out: '', err: '' })
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((written.out += String(text)), true))
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((written.err += String(text)), true))
+})
+
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
+const before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]))
+afterEach(() => {
+  vi.restoreAllMocks()
+  // A process runs the command once, so it keeps its listeners.
+  for (const signal of SIGNALS) {
+    for (const listener of process.listeners(signal)) if (before.get(signal)?.includes(listener) !== true) process.off(signal, listener)
+  }
+})
+
+interface Line {
+  readonly agent?: string
+  readonly event?: { readonly type: string }
+  readonly finding?: object
+  readonly summary?: { readonly reminded: readonly object[] }
+}
+
+async function replay(file: string): Promise<{ readonly out: string; readonly lines: readonly Line[]; readonly said: unknown }> {
+  written.out = ''
+  expect(await main(['replay', file, '--json'])).toBe(0)
+  const { out } = written
+  const lines = out.trimEnd().split('\n')
+  const read = lines.map((line) => JSON.parse(line) as Line)
+  const said = { findings: read.flatMap(({ finding }) => finding ?? []), reminded: read.flatMap(({ summary }) => summary?.reminded ?? []) }
+  return { out, lines: read, said }
+}
+
+it('what the command prints with --json, and the session log in it, are replayed as what they were made from', async () => {
+  const first = await replay(join(ROOT, 'examples/transcripts/failing-test.json'))
+  expect(first.lines.filter(({ finding }) => finding !== undefined).length).toBeGreaterThan(1)
+  const log = first.lines.flatMap(({ event }) => (event === undefined ? [] : [`${JSON.stringify(event)}\n`])).join('')
+  const files = folder({ 'printed.jsonl': first.out, 'log.jsonl': log, 'torn.jsonl': `${log}{"seq":` })
+  for (const name of ['printed.jsonl', 'log.jsonl', 'torn.jsonl']) expect((await replay(join(files, name))).said).toEqual(first.said)
+  expect(written.err).toBe('')
+})
+
+it('what a reader left out is a warning', async () => {
+  const file = join(
+    folder({ 'x.json': '[{"role":"assistant","tool_calls":[{"function":{"name":"a"}}]},{"role":"tool","content":"ok"}]' }),
+    'x.json',
+  )
+  expect(await main(['replay', file])).toBe(0)
+  expect(written.err).toBe(
+    `warning [replay] ${file}: messages[1].tool_call_id: is missing; the result is given to the oldest call that waits for one\n`,
+  )
+})
+
+it('a file whose format cannot be told exits with 1, and is told what it looks like', async () => {
+  const file = join(folder({ 'x.json': '{"level":"info"}' }), 'x.json')
+  expect(await main(['replay', file])).toBe(1)
+  expect(written.out).toBe('')
+  expect(written.err).toContain(`${file}: its format cannot be told: it is an object with the keys level. What is read: a session log, `)
+})

@@ -1,0 +1,82 @@
+import type { ModelBlock, TextBlock } from '@loopguard/llm'
+import { answerTo } from './answers.ts'
+import { hearOrInject, injectUnknown } from './injected.ts'
+import { type JsonCursor, shown } from './json-cursor.ts'
+import type { RecordingBuilder } from './recording-builder.ts'
+
+/** Reads one message of the Anthropic format into the recording. @throws TranscriptError */
+export function readAnthropic(message: JsonCursor, recording: RecordingBuilder): void {
+  const role = message.at('role')
+  switch (role.value) {
+    case 'user':
+      return readUser(message, recording)
+    case 'assistant':
+      return readAssistant(message, recording)
+    case 'system':
+      return recording.instruct(textsOf(message.at('content'), recording))
+    default:
+      return injectUnknown(message, '"user" or "assistant"', () => textsOf(message.at('content'), recording), recording)
+  }
+}
+
+/** The system prompt of a body: text, or blocks of it. */
+export function systemOf(body: JsonCursor, recording: RecordingBuilder): string | undefined {
+  return body.lacks('system') ? undefined : joined(textsOf(body.at('system'), recording))
+}
+
+function readUser(message: JsonCursor, recording: RecordingBuilder): void {
+  const texts: TextBlock[] = []
+  for (const block of blocksOf(message.at('content'))) {
+    if (block.value === '') continue
+    if (typeof block.value === 'string' || block.at('type').value !== 'tool_result') texts.push(...textOf(block, recording))
+    else readResult(block, recording)
+  }
+  if (texts.length > 0) hearOrInject(message, texts, recording)
+}
+
+function readResult(block: JsonCursor, recording: RecordingBuilder): void {
+  const isError = !block.lacks('is_error') && block.at('is_error').flag()
+  const result = block.lacks('content') ? '' : joined(textsOf(block.at('content'), recording))
+  answerTo(block, 'tool_use_id', result, isError, recording)
+}
+
+function readAssistant(message: JsonCursor, recording: RecordingBuilder): void {
+  const blocks: ModelBlock[] = []
+  const calls = []
+  for (const block of message.lacks('content') ? [] : blocksOf(message.at('content'))) {
+    const type = typeof block.value === 'string' ? 'text' : block.at('type').value
+    if (type === 'tool_use') {
+      const id = block.lacks('id') ? recording.freshId() : block.at('id').words('text')
+      calls.push({ id, name: block.at('name').words('the name of a tool'), arguments: JSON.stringify(block.at('input').value ?? {}) })
+    } else if (type === 'thinking') blocks.push({ type: 'reasoning', text: block.at('thinking').text('text') })
+    else if (type !== 'redacted_thinking') blocks.push(...textOf(block, recording))
+  }
+  recording.say(
+    blocks.filter((block) => block.type === 'tool-call' || block.text !== ''),
+    calls,
+  )
+}
+
+/** Text stands for one block of it. */
+function blocksOf(content: JsonCursor): readonly JsonCursor[] {
+  return typeof content.value === 'string' ? [content] : content.items('text or an array of blocks')
+}
+
+function textsOf(content: JsonCursor, recording: RecordingBuilder): TextBlock[] {
+  return blocksOf(content).flatMap((block) => textOf(block, recording))
+}
+
+const MEDIA = ['image', 'document']
+
+function textOf(block: JsonCursor, recording: RecordingBuilder): TextBlock[] {
+  if (typeof block.value === 'string') return [{ type: 'text', text: block.value }]
+  const type = block.at('type')
+  if (type.value === 'text') return [{ type: 'text', text: block.at('text').text('text') }]
+  if (MEDIA.includes(type.value as string)) return [{ type: 'text', text: `[${String(type.value)} left out]` }]
+  recording.note(`${type.path}: ${shown(type.value)} is left out`)
+  return []
+}
+
+function joined(blocks: readonly TextBlock[]): string {
+  return blocks.map(({ text }) => text).join('')
+}
