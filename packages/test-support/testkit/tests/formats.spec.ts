@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { createHarness, parseTranscript, Replay, type Recording } from '@loopguard/testkit'
 import * as repeatToolReminder from '@loopguard/repeat-tool-reminder'
 import { describe, expect, it } from 'vitest'
@@ -339,4 +340,38 @@ function faultOf(written: string): string {
 
 function use7(): object {
   return { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 7, input: {} }] }
+}
+
+it('any damage to a recording is read around or refused with BAD_TRANSCRIPT, never anything else', () => {
+  const values = fc.oneof(fc.constant(undefined), fc.constantFrom<unknown>(null, '', 7, true, [], {}, [7], 'x'))
+  fc.assert(
+    fc.property(fc.nat(FORMATS.length - 1), fc.nat(), values, (which, place, value) => {
+      const written = (FORMATS[which] as (typeof FORMATS)[number])[1]
+      const isLines = parsed(written) === undefined
+      const root: unknown = isLines ? written.trimEnd().split('\n').map(parsed) : parsed(written)
+      const slots = slotsOf(root)
+      slots[place % slots.length]?.(value)
+      const damaged = isLines ? (root as unknown[]).map((line) => `${JSON.stringify(line ?? null)}\n`).join('') : JSON.stringify(root)
+      try {
+        parseTranscript(damaged, 'x')
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'BAD_TRANSCRIPT' })
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+function parsed(written: string): unknown {
+  try {
+    return JSON.parse(written)
+  } catch {
+    return undefined
+  }
+}
+
+/** A setter for each value inside another. */
+function slotsOf(value: unknown): ((put: unknown) => void)[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.keys(value).flatMap((key) => [(put: unknown) => void Reflect.set(value, key, put), ...slotsOf(Reflect.get(value, key))])
 }
