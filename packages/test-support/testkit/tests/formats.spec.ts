@@ -285,6 +285,16 @@ describe('what real files have', () => {
     ])
   })
 
+  it('a body of plain text that keeps its system prompt apart is one of the Anthropic API', () => {
+    const body = { system: 'be brief', messages: [{ role: 'user', content: 'go' }] }
+    expect(parseTranscript(json(body), 'x')).toMatchObject({ system: 'be brief', inputs: [[{ kind: 'user', content: [text('go')] }]] })
+  })
+
+  it('the first system prompt and the first model of a log count', () => {
+    const second = event('request/header', { provider: 'p', model: 'm2', system: 'be long' })
+    expect(parseTranscript(lines([...own, second]), 'x')).toEqual(EXPECTED(true))
+  })
+
   it('what replaced an earlier message in a log is no step of the conversation', () => {
     const replaced = { ...event('user/message', message('a summary', { kind: 'user' })), surfaceOp: { kind: 'replace', seq: 2 } }
     expect(parseTranscript(lines([...harness, replaced]), 'x')).toEqual(EXPECTED(true))

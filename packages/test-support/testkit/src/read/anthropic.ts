@@ -27,7 +27,6 @@ export function systemOf(body: JsonCursor, recording: RecordingBuilder): string 
 function readUser(message: JsonCursor, recording: RecordingBuilder): void {
   const texts: TextBlock[] = []
   for (const block of blocksOf(message.at('content'))) {
-    if (block.value === '') continue
     if (typeof block.value === 'string' || block.at('type').value !== 'tool_result') texts.push(...textOf(block, recording))
     else readResult(block, recording)
   }

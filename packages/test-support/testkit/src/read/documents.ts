@@ -17,8 +17,7 @@ export function documentsOf(text: string, file: string): Documents {
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1, ...parse(line) }]))
   // A broken value that is written over several lines has no whole object on its first line.
   const [first] = lines
-  if (first === undefined || lines.length === 1 || !('value' in first) || Object(first.value) !== first.value)
-    throw notJson(file, text, 0, whole.error)
+  if (first === undefined || !('value' in first) || Object(first.value) !== first.value) throw notJson(file, text, 0, whole.error)
   const broken = lines.find((line) => 'error' in line)
   if (broken !== undefined && broken !== lines.at(-1)) throw notJson(file, broken.line, broken.number - 1, whole.error)
   return {

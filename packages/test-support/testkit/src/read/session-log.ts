@@ -59,8 +59,7 @@ function readAnswer(content: JsonCursor, recording: RecordingBuilder): void {
     } else if (type === 'reasoning') blocks.push({ type, text: block.at('text').text('text') })
     else blocks.push(textOf(block))
   }
-  // One that was cut off before its first word is no answer.
-  if (blocks.length > 0 || calls.length > 0) recording.say(blocks, calls)
+  recording.say(blocks, calls)
 }
 
 function readResult(block: JsonCursor, recording: RecordingBuilder): void {
