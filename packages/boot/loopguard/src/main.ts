@@ -6,6 +6,7 @@ import { addLogCommands } from './logs/commands.ts'
 import { LogFault } from './logs/store.ts'
 import { outletOf } from './show/outlet.ts'
 import { EXIT } from './run/exit-codes.ts'
+import { parseTroubles, type Trouble } from './run/fail-on.ts'
 import { replayCommand } from './run/replay-command.ts'
 import { readRows } from './load/rows.ts'
 import { run, type RunOptions } from './run/run.ts'
@@ -16,6 +17,7 @@ interface Shared {
   readonly json?: true | undefined
   readonly loadLimit: number
   readonly stopLimit: number
+  readonly failOn?: readonly Trouble[] | undefined
 }
 
 /** The command line. Never rejects for what a user can get wrong: it says so on standard error and returns the exit code. */
@@ -31,21 +33,21 @@ export async function main(args: readonly string[]): Promise<number> {
     .showHelpAfterError()
     .addHelpText(
       'after',
-      '\nExit codes: 0 every turn completed, 1 a row did not start, 2 usage, 3 a turn ended otherwise, 5 standard output could not be written to, 129, 130 and 143 after SIGHUP, SIGINT and SIGTERM.',
+      '\nExit codes: 0 every turn completed, 1 a row did not start, 2 usage, 3 a turn ended otherwise, 4 what --fail-on names has happened, 5 standard output could not be written to, 129, 130 and 143 after SIGHUP, SIGINT and SIGTERM.',
     )
   shared(program.command('run').argument('[cordis.yml]', 'the composition', 'cordis.yml'))
     .description('boot a composition, send its agents their prompts, and end when all of them are idle')
     .option('--wait-for-jobs', 'wait for background jobs, instead of ending what still runs when all agents are idle')
     .action(async (path: string, { waitForJobs, ...shared }: Shared & { readonly waitForJobs?: true }) => {
       const file = resolve(path)
-      code = await run({ file, rows: await readRows(file), ...limitsOf(shared), waitForJobs: waitForJobs === true, out, notes })
+      code = await run({ file, rows: await readRows(file), ...sharedOf(shared), waitForJobs: waitForJobs === true, out, notes })
     })
   const replay = program
     .command('replay')
     .argument('<transcript>', 'a recorded conversation, in any format that is read; - is standard input')
   replayCommand(
     shared(replay),
-    (options: Shared) => ({ ...limitsOf(options), out, notes }),
+    (options: Shared) => ({ ...sharedOf(options), out, notes }),
     (ended) => (code = ended),
   )
   addLogCommands(program, (text) => out.say(text))
@@ -61,11 +63,12 @@ function shared(command: Command): Command {
   return command
     .option('--json', 'one JSON object a line: {"agent", "event"}, at last {"summary"}')
     .option('--load-limit <ms>', 'how long the rows may take to start', parseLimit, DEFAULT_LIMIT_MS)
+    .option('--fail-on <what>', 'exit with 4 after any of these, separated by commas: reminder, timeout', parseTroubles)
     .option('--stop-limit <ms>', 'how long calls may take to stop after a signal', parseLimit, DEFAULT_LIMIT_MS)
 }
 
-function limitsOf({ json, loadLimit, stopLimit }: Shared): Pick<RunOptions, 'json' | 'loadLimitMs' | 'stopLimitMs'> {
-  return { json: json === true, loadLimitMs: loadLimit, stopLimitMs: stopLimit }
+function sharedOf({ json, loadLimit, stopLimit, failOn }: Shared): Pick<RunOptions, 'json' | 'loadLimitMs' | 'stopLimitMs' | 'failOn'> {
+  return { json: json === true, loadLimitMs: loadLimit, stopLimitMs: stopLimit, failOn }
 }
 
 function codeOf(error: unknown): number {

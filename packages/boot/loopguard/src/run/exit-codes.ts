@@ -4,6 +4,8 @@ export const EXIT = {
   loadFailed: 1,
   usage: 2,
   notCompleted: 3,
+  /** What `--fail-on` names has happened. */
+  troubled: 4,
   /** Standard output could not be written to. */
   outputFailed: 5,
 } as const

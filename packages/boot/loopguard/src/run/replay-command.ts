@@ -7,7 +7,7 @@ import { GUARD_ROWS, type ReplayOptions, replayRows } from './replay-rows.ts'
 import { run, type RunOptions } from './run.ts'
 
 /** What `run` shares with `replay`: limits, outlets, the form of the output. */
-export type SharedOptions = Omit<RunOptions, 'file' | 'rows' | 'audit'>
+export type SharedOptions = Omit<RunOptions, 'file' | 'rows' | 'audit' | 'summaryOnly'>
 
 /**
  * The command that plays a recording through the guards.
@@ -32,13 +32,20 @@ export function replayCommand<Shared>(
       ]),
     )
     .option('--errors <expression>', 'a result in which this regular expression finds something is a failure', parseExpression)
-    .action(async (path: string, options: Shared & ReplayOptions) => {
+    .option('--summary', 'no transcript, only what comes after it')
+    .action(async (path: string, options: Shared & ReplayOptions & { readonly summary?: true }) => {
       const { thresholds, include, exclude, guards, results, errors } = options
       const replay: ReplayOptions = { thresholds, include, exclude, guards, results, errors }
       const audit = new AuditReport(replay)
       const shared = sharedOf(options)
       try {
-        const code = await run({ file: resolve(path), rows: replayRows(path, replay), ...shared, audit })
+        const code = await run({
+          file: resolve(path),
+          rows: replayRows(path, replay),
+          ...shared,
+          summaryOnly: options.summary === true,
+          audit,
+        })
         if (audit.calls === 0)
           shared.notes.say(
             `warning: ${path === '-' ? 'standard input' : path} holds no tool call, so there is nothing that a guard could say\n`,

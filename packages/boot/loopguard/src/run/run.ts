@@ -8,6 +8,7 @@ import type { Outlet } from '../show/outlet.ts'
 import { Report } from '../show/report.ts'
 import { busyAgents, cancelAgents, quiescence, sendPrompts, unmatchedInvariants } from './agents.ts'
 import { EXIT } from './exit-codes.ts'
+import { happened, type Trouble } from './fail-on.ts'
 import { runningJobs, workDone } from './jobs.ts'
 import { GRACE_MS, nameTheDeaf, unload } from './quit.ts'
 import { stayAlive } from './stay-alive.ts'
@@ -27,6 +28,10 @@ export interface RunOptions {
   readonly stopLimitMs: number
   /** Whether background jobs are waited for, and not ended. */
   readonly waitForJobs?: boolean
+  /** No transcript: what comes after it alone. */
+  readonly summaryOnly?: boolean
+  /** What fails a run in which every turn has completed. */
+  readonly failOn?: readonly Trouble[] | undefined
   /** What rules say of what the agents did is told before the summary. */
   readonly audit?: AuditReport
   readonly out: Outlet
@@ -41,10 +46,10 @@ export interface RunOptions {
  * @throws CompositionError when a row did not become active; then nothing was sent.
  */
 export async function run(options: RunOptions): Promise<number> {
-  const { file, rows, json, loadLimitMs, stopLimitMs, waitForJobs = false, audit, out, notes } = options
+  const { file, rows, json, loadLimitMs, stopLimitMs, waitForJobs = false, summaryOnly = false, failOn = [], audit, out, notes } = options
   const say = (text: string): void => notes.say(text)
   const signals = new StopSignals()
-  const report = new Report({ json, style: out.style, write: (text) => out.write(text), audit })
+  const report = new Report({ json, summaryOnly, style: out.style, write: (text) => out.write(text), audit })
   let loading: Context | undefined
   const composed = compose(rows, {
     file,
@@ -64,7 +69,8 @@ export async function run(options: RunOptions): Promise<number> {
   }
   // It may be meant so, but it should not be found out by accident that a check is not on.
   for (const entry of unmatchedInvariants(ctx)) say(`invariants: ${entry} matches no package that has registered its checks\n`)
-  const exitCode = (): number => signals.exitCode ?? (out.isBroken ? EXIT.outputFailed : report.failed ? EXIT.notCompleted : EXIT.completed)
+  const ending = (): number => (report.failed ? EXIT.notCompleted : happened(failOn, report.counts) ? EXIT.troubled : EXIT.completed)
+  const exitCode = (): number => signals.exitCode ?? (out.isBroken ? EXIT.outputFailed : ending())
 
   const stopped = Promise.race([
     signals.first.then((signal) => ({ words: `${signal}: cancelling; a second one ends at once\n`, cause: { kind: 'signal', signal } })),

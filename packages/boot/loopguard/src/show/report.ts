@@ -18,6 +18,8 @@ interface Summary extends Counts {
 
 export interface ReportOptions {
   readonly json: boolean
+  /** The log is not shown. */
+  readonly summaryOnly?: boolean
   readonly style: Style
   readonly write: (text: string) => void
   /** What rules say of the conversations, told before the summary. */
@@ -49,7 +51,11 @@ export class Report {
 
   /** Whether a turn ended otherwise than `completed`, or a log could not say how one ended. */
   get failed(): boolean {
-    return this.loggedOut || this.tally.counts().unfinished > 0
+    return this.loggedOut || this.counts.unfinished > 0
+  }
+
+  get counts(): Counts {
+    return this.tally.counts()
   }
 
   finish(): void {
@@ -57,7 +63,7 @@ export class Report {
     const told = audit?.finish()
     if (told !== undefined) write(json ? told.lines() : told.text(style))
     const reminded = this.calls.reminded.flatMap(({ guard, call }) => (guard === REPEAT_REMINDER ? [call] : []))
-    const summary: Summary = { ...this.tally.counts(), reminded, limits: this.limits }
+    const summary: Summary = { ...this.counts, reminded, limits: this.limits }
     write(json ? `${JSON.stringify({ summary: { ...summary, ...told?.summary } })}\n` : this.textOf(summary))
   }
 
@@ -65,7 +71,8 @@ export class Report {
     this.tally.note(agent, event)
     if (event.type === 'budget/reached') this.limits.push({ agent, ...event.data })
     this.calls.note(agent, event)
-    const { json, write } = this.options
+    const { json, write, summaryOnly } = this.options
+    if (summaryOnly === true) return
     if (json) return write(`${JSON.stringify({ agent, event })}\n`)
     write(this.printout.render(agent, event, event.type === 'turn/end' ? blockingLimit(log, event.data.turn) : undefined))
   }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { main } from '../src/main.ts'
+import { happened } from '../src/run/fail-on.ts'
 import { folder, ROOT } from './cli.ts'
 
 const written = { out: '', err: '' }
@@ -62,4 +63,49 @@ it('a file whose format cannot be told exits with 1, and is told what it looks l
   expect(await main(['replay', file])).toBe(1)
   expect(written.out).toBe('')
   expect(written.err).toContain(`${file}: its format cannot be told: it is an object with the keys level. What is read: a session log, `)
+})
+
+describe('--summary', () => {
+  const file = join(ROOT, 'examples/transcripts/failing-test.json')
+
+  it('leaves out the transcript alone', async () => {
+    expect(await main(['replay', file])).toBe(0)
+    const whole = written.out
+    written.out = ''
+    expect(await main(['replay', file, '--summary'])).toBe(0)
+    expect(written.out).toMatch(/^picture \(replay\): /)
+    expect(whole.endsWith(written.out)).toBe(true)
+  })
+
+  it('leaves out the events with --json', async () => {
+    const { lines } = await replay(file)
+    written.out = ''
+    expect(await main(['replay', file, '--json', '--summary'])).toBe(0)
+    const left = written.out.trimEnd().split('\n')
+    expect(left.map((line) => JSON.parse(line) as Line)).toEqual(lines.filter(({ event }) => event === undefined))
+  })
+})
+
+describe('--fail-on', () => {
+  const file = join(ROOT, 'examples/transcripts/failing-test.json')
+
+  it.each<[string, number]>([
+    ['reminder', 4],
+    ['timeout', 0],
+    ['time-out', 0],
+    ['timeout, reminder', 4],
+  ])('%s: a recording with reminders and no timeout exits with %i', async (what, code) => {
+    expect(await main(['replay', file, '--summary', '--fail-on', what])).toBe(code)
+    expect(written.err).toBe('')
+  })
+
+  it('asks for timeouts, too', () => {
+    const counts = { agents: 1, turns: 1, unfinished: 0, steps: 1, calls: 1, reminders: 0, timeouts: 1, tokens: { input: 0, output: 0 } }
+    expect([happened(['timeout'], counts), happened(['reminder'], counts), happened([], counts)]).toEqual([true, false, false])
+  })
+
+  it.each(['reminders', '', 'toString'])('refuses %j, and names what there is', async (what) => {
+    expect(await main(['replay', file, '--fail-on', what])).toBe(2)
+    expect(written.err).toContain(`There is no "${what}"; the names are reminder, timeout.`)
+  })
 })
