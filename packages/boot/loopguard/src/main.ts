@@ -50,7 +50,7 @@ export async function main(args: readonly string[]): Promise<number> {
     (options: Shared) => ({ ...sharedOf(options), out, notes }),
     (ended) => (code = ended),
   )
-  addLogCommands(program, (text) => out.say(text))
+  addLogCommands(program, out)
   try {
     await program.parseAsync(args, { from: 'user' })
     return code

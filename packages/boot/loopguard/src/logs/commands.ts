@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Outlet } from '../show/outlet.ts'
 import { repair } from './repair.ts'
 import { sessionsIn } from './sessions.ts'
+import { showLog } from './show.ts'
 
-/** The commands that look after stored logs. `print` gets what they say. */
-export function addLogCommands(program: Command, print: (text: string) => void): void {
+/** The commands that look after stored logs, and what they say goes to `out`. */
+export function addLogCommands(program: Command, out: Outlet): void {
   program
     .command('sessions')
     .argument('[cordis.yml]', 'the composition whose sessions they are', 'cordis.yml')
@@ -12,14 +14,26 @@ export function addLogCommands(program: Command, print: (text: string) => void):
     .option('--directory <folder>', 'the folder of the logs; default: what the row @loopguard/session says')
     .option('--json', 'one JSON object a line: {"id", "updatedAt", "title"}')
     .action(async (path: string, { directory, json }: { readonly directory?: string; readonly json?: true }) => {
-      print(await sessionsIn({ file: resolve(path), directory, json: json === true }))
+      out.say(await sessionsIn({ file: resolve(path), directory, json: json === true }))
     })
+  program
+    .command('show')
+    .argument('<log>', 'a session log')
+    .description('show a stored session as a run shows it')
+    .option('--from <turn>', 'the first turn to show', parseTurn, 1)
+    .action((log: string, { from }: { readonly from: number }) => showLog(log, from, out))
   program
     .command('repair')
     .argument('<log>', 'a session log that does not load')
     .description('write what can be read of a damaged log into a new one, and say what was dropped')
     .option('-o, --output <file>', 'the new log; default: <id>-repaired.jsonl beside the old one')
     .action(async (log: string, { output }: { readonly output?: string }) => {
-      print(await repair(log, output))
+      out.say(await repair(log, output))
     })
+}
+
+function parseTurn(text: string): number {
+  const turn = Number(text)
+  if (!/^\d+$/.test(text) || !(turn >= 1)) throw new InvalidArgumentError('Expected the number of a turn, 1 or more.')
+  return turn
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, messageOf } from '@loopguard/kit'
-import { LOG_ENDING, LogFault, sessionPackage } from './store.ts'
+import { idOf, LOG_ENDING, LogFault, nameOf, sessionPackage } from './store.ts'
 
 /**
  * Writes what can be salvaged of a damaged log into a log of its own, and says line by line what was dropped and what was put in.
@@ -24,20 +24,6 @@ export async function repair(log: string, out: string | undefined): Promise<stri
   const told = notes.map(({ line, what }) => `${basename(from)}:${line}: ${what}\n`).join('')
   const count = (start: string): number => notes.filter(({ what }) => what.startsWith(start)).length
   return `${told}wrote ${to}: ${events.length} events, ${count('dropped')} dropped, ${count('added')} added; the original is as it was\n`
-}
-
-function nameOf(file: string): string {
-  const name = basename(file)
-  return name.endsWith(LOG_ENDING) ? name.slice(0, -LOG_ENDING.length) : name
-}
-
-function idOf(file: string, check: (id: unknown) => string): string {
-  if (!file.endsWith(LOG_ENDING)) throw new LogFault(`${file} must end in ${LOG_ENDING}: the name of a log is the id of its session`)
-  try {
-    return check(nameOf(file))
-  } catch (fault) {
-    throw new LogFault(messageOf(fault))
-  }
 }
 
 function contentOf(file: string): Uint8Array {

@@ -1,3 +1,5 @@
+import { basename } from 'node:path'
+import { messageOf } from '@loopguard/kit'
 import { importFrom } from '../load/import-from.ts'
 
 /** What the command uses of `@loopguard/session`, which it finds by name as a composition does. */
@@ -26,3 +28,19 @@ export const LOG_ENDING = '.jsonl'
 
 /** What a user can mend: said in one line, without a stack. */
 export class LogFault extends Error {}
+
+/** The name of a log without its ending. */
+export function nameOf(file: string): string {
+  const name = basename(file)
+  return name.endsWith(LOG_ENDING) ? name.slice(0, -LOG_ENDING.length) : name
+}
+
+/** The session that a log is of. @throws LogFault for a file that cannot be a log. */
+export function idOf(file: string, check: (id: unknown) => string): string {
+  if (!file.endsWith(LOG_ENDING)) throw new LogFault(`${file} must end in ${LOG_ENDING}: the name of a log is the id of its session`)
+  try {
+    return check(nameOf(file))
+  } catch (fault) {
+    throw new LogFault(messageOf(fault))
+  }
+}

@@ -21,7 +21,7 @@ interface Activity {
   readonly open: Map<string, CallRecord>
 }
 
-/** Knows which calls run, and which call a reminder is about: the log has both in order, but does not tie them together. */
+/** Knows which calls run, and which call a reminder is about: a log ties them together by `contextIds`, and one without them says it only while it is written. */
 export class CallBook {
   /** Calls that a reminder followed, in order, each with the guard that it is of. */
   readonly reminded: { readonly guard: string | undefined; readonly call: CallRecord }[] = []
@@ -62,7 +62,7 @@ export class CallBook {
         activity.open.set(event.data.callId, { agent, ...event.data })
         return
       case 'tool/result':
-        activity.open.delete(event.data.message.content[0]?.toolCallId ?? '')
+        this.close(activity, event.data.message.content[0]?.toolCallId ?? '', event.data.contextIds)
         return
       case 'user/message':
         this.remember(event.data)
@@ -87,8 +87,14 @@ export class CallBook {
     })
   }
 
+  private close({ open }: Activity, callId: string, contextIds: readonly string[] = []): void {
+    const call = open.get(callId)
+    open.delete(callId)
+    for (const id of contextIds) if (call !== undefined && !this.causes.has(id)) this.causes.set(id, call)
+  }
+
   private remember(message: LogMessage): void {
     const call = this.causes.get(message.id)
-    if (call !== undefined) this.reminded.push({ guard: reminderOf(message), call })
+    if (call !== undefined && isReminder(message)) this.reminded.push({ guard: reminderOf(message), call })
   }
 }

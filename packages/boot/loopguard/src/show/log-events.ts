@@ -64,7 +64,11 @@ interface EventData extends DelegationData {
   }
   'tool/call': Place & { readonly callId: string; readonly name: string; readonly arguments: string }
   'budget/reached': Place & { readonly limit: string; readonly value: number }
-  'tool/result': Place & { readonly message: LogMessage; readonly error?: { readonly name: string; readonly code: string } }
+  'tool/result': Place & {
+    readonly message: LogMessage
+    readonly error?: { readonly name: string; readonly code: string }
+    readonly contextIds?: readonly string[]
+  }
 }
 
 /** The events of a session log that are shown or counted; a log holds others too. */
