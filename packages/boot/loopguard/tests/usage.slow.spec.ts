@@ -86,7 +86,7 @@ describe('asking', () => {
 
   it('lists the options that the README lists', async () => {
     const options = (text: string): string[] => [...new Set(text.match(/--[a-z-]+ <\w+>|--json/g))].sort()
-    for (const command of ['run', 'sessions', 'repair']) await here([command, '--help'])
+    for (const command of ['run', 'sessions', 'show', 'repair']) await here([command, '--help'])
     const { out } = await here(['replay', '--help'])
     expect(options(out)).toEqual(options(readFileSync(join(ROOT, 'packages/boot/loopguard/README.md'), 'utf8')))
   })

@@ -7,6 +7,8 @@ type OpenCall = { -readonly [K in keyof RecordedCall]: RecordedCall[K] }
 export class RecordingBuilder {
   private readonly system: string[] = []
   private readonly answers: { blocks: ModelBlock[]; calls: OpenCall[] }[] = []
+  /** The calls without a result, the oldest first. */
+  private readonly open = new Set<OpenCall>()
   private readonly inputs: RecordedInput[][] = [[]]
   private readonly notes: string[] = []
   private fresh = 0
@@ -51,6 +53,7 @@ export class RecordingBuilder {
   say(blocks: readonly ModelBlock[], calls: readonly Omit<RecordedCall, 'result' | 'isError'>[]): void {
     const last = this.answers.at(-1)
     const said = calls.map((call): OpenCall => ({ ...call, result: undefined }))
+    for (const call of said) this.open.add(call)
     const callBlocks = calls.map((call): ModelBlock => ({ type: 'tool-call', ...call, id: CallId(call.id) }))
     if (last !== undefined && last.calls.length === 0 && this.inputs.at(-1)?.length === 0) {
       last.blocks.push(...blocks, ...callBlocks)
@@ -68,7 +71,7 @@ export class RecordingBuilder {
 
   /** A result without an id: it belongs to the oldest call of the latest answer that waits for one. */
   answerNext(result: string, isError: boolean): boolean {
-    const call = this.answers.at(-1)?.calls.find((open) => open.result === undefined)
+    const call = this.answers.at(-1)?.calls.find((last) => this.open.has(last))
     return call !== undefined && this.answer(call.id, result, isError)
   }
 
@@ -84,9 +87,9 @@ export class RecordingBuilder {
   }
 
   private fill(matches: (call: OpenCall) => boolean, result: string, isError: boolean): boolean {
-    const open = (call: OpenCall): boolean => call.result === undefined && matches(call)
-    const call = this.answers.at(-1)?.calls.find(open) ?? this.answers.flatMap(({ calls }) => calls).find(open)
+    const call = this.answers.at(-1)?.calls.find((last) => this.open.has(last) && matches(last)) ?? [...this.open].find(matches)
     if (call === undefined) return false
+    this.open.delete(call)
     call.result = result
     if (isError) call.isError = true
     return true
