@@ -23,7 +23,7 @@ it(
     const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...sources, '--import', 'tsx', program, String(seconds)])
     const { turns, turnsAtHalf, heapAtHalf, heapAtEnd, ends, ...left } = JSON.parse(stdout) as Report
     expect(left).toEqual({ listeners: 0, sockets: 0, warnings: [] })
-    expect(turns).toBeGreaterThan(400)
+    expect(turns).toBeGreaterThanOrEqual(400)
     // Every way to end has come, so that none of them leaves anything.
     expect(Object.keys(ends).toSorted()).toEqual(['aborted', 'completed', 'error'])
     // 16 bytes for each turn, and what the heap of a process that is not warm is uneven by: the long form is the strict one.
