@@ -5,6 +5,8 @@ import { defineConfig } from 'vitest/config'
 const SPECS = ['packages/*/*/tests/**/*.spec.ts', 'examples/*/tests/**/*.spec.ts', 'tests/**/*.spec.ts']
 /** The slow tier: what `npm run test:quick` leaves out. */
 const SLOW = '**/*.slow.spec.ts'
+/** Two at least: of two cores Vitest would use one. */
+const WORKERS = Math.max(2, availableParallelism() - 1)
 
 // `vitest run` tests the TypeScript sources; `vitest run --mode lib` runs the same tests on the built lib/, `--mode quick` the quick tier.
 export default defineConfig(({ mode }) => {
@@ -33,8 +35,8 @@ export default defineConfig(({ mode }) => {
     thresholds: { perFile: true, 100: true as const },
   }
   return mode === 'quick'
-    ? { test: { maxWorkers: Math.min(4, availableParallelism()), projects: quick().map((tier) => ({ ssr, test: { ...test, ...tier } })) } }
-    : { ssr, test: { ...test, include: SPECS, coverage } }
+    ? { test: { maxWorkers: WORKERS, projects: quick().map((tier) => ({ ssr, test: { ...test, ...tier } })) } }
+    : { ssr, test: { ...test, include: SPECS, maxWorkers: WORKERS, coverage } }
 })
 
 /** Files share a process and what it has loaded, which is three times as fast; all but those that replace a module. */
