@@ -118,7 +118,7 @@ const told = (messages: readonly Message[], config: object = unchanged): string 
 describe('the fold', () => {
   const step = (...texts: string[]): Message[] => [{ calls: texts.map(() => look) }, { results: texts.map(ok) }]
 
-  it.each([
+  it.each<[string, readonly Message[], string]>([
     ['equal results', [...step('a'), ...step('a'), ...step('a')], 'crcrcr!'],
     ['a result that changed', [...step('a'), ...step('a'), ...step('b'), ...step('b'), ...step('b')], 'crcrcrcrcr!'],
     ['results of a batch', [...step('a', 'a', 'b', 'b', 'b')], 'cr!'],
@@ -137,7 +137,7 @@ describe('the fold', () => {
     ],
     ['calls and their results in one message', [0, 1, 2].map(() => ({ calls: [look], results: [ok('a')] })), 'ccc!'],
     ['more results than calls', [{ calls: [look] }, { results: ['a', 'a', 'a'].map(ok) }, ...step('a'), ...step('a')], 'crcrcr!'],
-  ])('%s', (_title, messages: readonly Message[], drawn) => {
+  ])('%s', (_title, messages, drawn) => {
     expect(told(messages)).toBe(drawn)
   })
 
