@@ -1,5 +1,6 @@
 import { codeOf, HarnessError, messageOf, show } from '@loopguard/kit'
 import { type ContentBlock, text, type UserMessage } from '@loopguard/llm'
+import { timeoutOf } from '@loopguard/timeout'
 import { contentOf, contextsOf, isRecord } from './content.ts'
 import { ToolFailures } from './failure-codes.ts'
 import { NO_CONTEXTS } from './sink.ts'
@@ -57,7 +58,7 @@ export function blocked(feedback: readonly ContentBlock[]): ToolExecutionFailure
  * whose code and time would read as this call's own, the call counts as aborted.
  */
 export function thrownFailure(thrown: unknown, signal: AbortSignal): ToolExecutionFailure {
-  if (signal.aborted && thrown === signal.reason && (!hasMessage(thrown) || isTimeoutReason(thrown))) return aborted()
+  if (signal.aborted && thrown === signal.reason && (!hasMessage(thrown) || timeoutOf(signal) !== undefined)) return aborted()
   const message = messageOf(thrown)
   const code = codeOf(thrown)
   return failure(message === '' ? 'failed without a message' : message, code === undefined ? undefined : { name: nameOf(thrown), code })
@@ -126,13 +127,6 @@ function errorOf(message: string, info: ToolErrorInfo | undefined): ToolExecutio
 /** A string as the content it stands for: one text block. */
 export function textContent(value: string): readonly ContentBlock[] {
   return Object.freeze([Object.freeze(text(value))])
-}
-
-/** The brand of `TimeoutReason` in @loopguard/timeout, whichever copy of it made the reason. */
-const TIMEOUT_REASON = Symbol.for('@loopguard/timeout/reason')
-
-function isTimeoutReason(thrown: unknown): boolean {
-  return typeof thrown === 'object' && thrown !== null && TIMEOUT_REASON in thrown
 }
 
 function hasMessage(thrown: unknown): boolean {
