@@ -95,8 +95,20 @@ const tools: readonly ToolDefinition[] = [
 ].map((tool) => defineTool({ description: tool.name, parameters: {}, ...tool, execute: leavingEffect(tool.execute) }))
 const names = [...tools.map(({ name }) => name), 'nobody']
 
+/** Whole, also when the pipe is full of what nobody has read yet. */
+function report(line: string): void {
+  for (let rest: Uint8Array = Buffer.from(line); rest.length > 0;) {
+    try {
+      rest = rest.subarray(writeSync(1, rest))
+    } catch (full) {
+      if ((full as NodeJS.ErrnoException).code !== 'EAGAIN') throw full
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+    }
+  }
+}
+
 const ctx = new Context()
-ctx.on('session/event', (_session, event) => void writeSync(1, `${JSON.stringify(event)}\n`))
+ctx.on('session/event', (_session, event) => report(`${JSON.stringify(event)}\n`))
 await ctx.plugin(LlmRuntime)
 await ctx.plugin(SessionStore, { directory, durable: durability === 'durable' })
 await ctx.plugin(ToolRuntime)

@@ -31,7 +31,15 @@ async function open(): Promise<Session> {
 
 /** A kill between the commit and this leaves a committed event unsaid, never the other way round. */
 function say(seq: number): void {
-  writeSync(1, `${seq}\n`)
+  for (;;) {
+    try {
+      return void writeSync(1, `${seq}\n`)
+    } catch (full) {
+      // The pipe holds what nobody has read yet.
+      if ((full as NodeJS.ErrnoException).code !== 'EAGAIN') throw full
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+    }
+  }
 }
 
 function turnOf(turn: number): Entry[] {
