@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { ReminderHooks } from '@loopguard/guards-claude-code'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { EVENTS } from '../src/event.ts'
 import { run } from '../src/run.ts'
@@ -11,11 +11,6 @@ const read = (path: string): Promise<string> => readFile(new URL(path, import.me
 const pages = await Promise.all(['../README.md', '../../../../docs/other-loops/claude-code.md'].map(read))
 const blocks = (language: string): string[] =>
   pages.flatMap((page) => [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text]) => text as string))
-
-it('every sample of code, here and on the page in docs, is a file of tests/samples, to the letter, and the other way round', async () => {
-  const files = await Promise.all((await readdir(new URL('samples/', import.meta.url))).map((file) => read(`samples/${file}`)))
-  expect(new Set(blocks('ts'))).toEqual(new Set(files))
-})
 
 it('the settings name the command of this package for each event that it needs, and options that it takes', async () => {
   const { bin } = JSON.parse(await read('../package.json')) as { bin: Record<string, string> }

@@ -1,20 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { HumanMessage, ToolMessage } from 'langchain'
-import { readdir, readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { reader } from './samples/agent.ts'
 import { twoTurns } from './samples/thread.ts'
 import { remindersIn, scripted, type Step } from './support.ts'
-
-const read = (path: string): Promise<string> => readFile(new URL(path, import.meta.url), 'utf8')
-const pages = await Promise.all(['../README.md', '../../../../docs/other-loops/langchain.md'].map(read))
-const blocks = (language: string): string[] =>
-  pages.flatMap((page) => [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text]) => text as string))
-
-it('every sample of code, here and on the page in docs, is a file of tests/samples, to the letter, and the other way round', async () => {
-  const files = await Promise.all((await readdir(new URL('samples/', import.meta.url))).map((file) => read(`samples/${file}`)))
-  expect(new Set(blocks('ts'))).toEqual(new Set(files))
-})
 
 it('agent: the third equal call is followed by a reminder', async () => {
   const model = scripted([...Array.from({ length: 3 }, () => [{ name: 'read', args: { path: fileURLToPath(import.meta.url) } }]), 'done'])

@@ -19,9 +19,9 @@ export interface BatchParts extends GivingUpParts {
 }
 
 /**
- * Runs the tool calls of one message. Policy, post-execute and log follow the order of the model, also when a later call finishes first; only the
- * bodies of consecutive concurrency-safe calls overlap. Any other call waits for all before it, and all after it wait for it. The
- * contexts of all results are logged after the last of them.
+ * Runs the tool calls of one message. Policy, post-execute and log follow the order of the model, also when a later call finishes
+ * first; only the bodies of consecutive concurrency-safe calls overlap. Any other call waits for all before it, and all after it wait
+ * for it. The contexts of all results are logged after the last of them.
  *
  * @returns whether some result concluded the turn.
  * @throws what an append or a barrier throws, once every started body has settled and every call has an answer, as far as the log takes one.

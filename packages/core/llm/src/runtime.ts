@@ -132,6 +132,7 @@ function streamOf(answer: AsyncIterable<StreamChunk>, complaint: string): AsyncI
   throw new HarnessError(complaint, 'BAD_STREAM')
 }
 
+/** How many chunks behind a finish are passed on without a hop; a source that goes on for longer is not at its end, and must let go. */
 const AT_ONCE = 100
 
 /**

@@ -12,13 +12,6 @@ afterAll(watchContexts())
 const folder = new URL('../', import.meta.url)
 const readme = await readFile(new URL('README.md', folder), 'utf8')
 
-it('every sample is a file of tests/samples, to the letter, and the other way round', async () => {
-  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
-  const samples = new URL('tests/samples/', folder)
-  const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
-  expect(new Set(blocks)).toEqual(new Set(files))
-})
-
 it('ask: an answer, or a finish that says why there is none', async () => {
   expect(await ask('echo', 'hello')).toBe('hello {"kind":"stop"}')
   expect(await ask('other', 'hello')).toContain('"code":"NO_ADAPTER"')

@@ -25,13 +25,6 @@ function table(heading: string): string[][] {
   )
 }
 
-it('every sample is a file of tests/samples, to the letter, and the other way round', async () => {
-  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
-  const samples = new URL('tests/samples/', folder)
-  const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
-  expect(new Set(blocks)).toEqual(new Set(files))
-})
-
 it('remember: what one process heard, the next one knows', async () => {
   const directory = tempDir()
   await remember(directory, 'one')

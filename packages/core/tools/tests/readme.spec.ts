@@ -28,13 +28,6 @@ function table(heading: string): string[][] {
   return cells.slice(2)
 }
 
-it('every sample is a file of tests/samples, to the letter, and the other way round', async () => {
-  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
-  const samples = new URL('samples/', import.meta.url)
-  const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
-  expect(new Set(blocks)).toEqual(new Set(files))
-})
-
 describe('the table of outcomes', () => {
   const rows = table('<!-- outcomes:')
   const done = { run: (host: Host) => host.call(), text: 'done', info: undefined }

@@ -10,11 +10,6 @@ const sources = async (folder: string): Promise<string[]> => {
   return Promise.all((await readdir(url)).map((file) => readFile(new URL(file, url), 'utf8')))
 }
 
-it('every sample is a file of tests/samples, to the letter, and the other way round', async () => {
-  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
-  expect(new Set(blocks)).toEqual(new Set(await sources('samples/')))
-})
-
 it('the table of errors holds every code that the sources give', async () => {
   const given = (await sources('../src/')).flatMap((source) =>
     [...source.matchAll(/HarnessError\(.*?'([A-Z]+(?:_[A-Z]+)+)'/gs)].map(([, code]) => code),

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { Context } from '@deepseek-ai/cordis'
 import * as guard from '@loopguard/repeated-failure-reminder'
 import { watchContexts } from '@loopguard/testkit'
@@ -16,12 +16,6 @@ const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
 const blocks = (language: string): string[] =>
   [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)\\n\`\`\`$`, 'gms'))].map(([, text]) => text as string)
 const said = ({ additionalContexts = [] }: ToolExecutionResult): string[] => additionalContexts.map(textOf)
-
-it('every sample of code is a file of tests/samples, to the letter, and the other way round', async () => {
-  const samples = new URL('samples/', import.meta.url)
-  const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
-  expect(new Set(blocks('ts').map((block) => `${block}\n`))).toEqual(new Set(files))
-})
 
 it('the smallest example runs, and the model reads the very text that is shown', async () => {
   const { book } = await import('./samples/smallest.ts')

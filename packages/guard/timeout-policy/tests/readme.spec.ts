@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { watchContexts } from '@loopguard/testkit'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { assertNoTimer, Hanging, Host, text, timedOut } from './host.ts'
@@ -8,13 +8,6 @@ import { deadlineForAll, deadlinePerAttempt } from './samples/retry.ts'
 afterAll(watchContexts())
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
-
-it('every sample of the README is a file of tests/samples, to the letter, and the other way round', async () => {
-  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
-  const samples = new URL('samples/', import.meta.url)
-  const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
-  expect(new Set(blocks)).toEqual(new Set(files))
-})
 
 it('the smallest example runs, and the model reads the text that the README shows', async () => {
   const { ctx } = await import('./samples/smallest.ts')

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { Config } from '@loopguard/request-retry'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
@@ -6,12 +6,6 @@ import { parse } from 'yaml'
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
 const blocks = (language: string): string[] =>
   [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?\\n)\`\`\`$`, 'gms'))].map(([, text]) => text as string)
-
-it('every sample of code is a file of tests/samples, to the letter, and the other way round', async () => {
-  const samples = new URL('samples/', import.meta.url)
-  const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
-  expect(new Set(blocks('ts'))).toEqual(new Set(files))
-})
 
 it('the smallest example asks again', async () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})

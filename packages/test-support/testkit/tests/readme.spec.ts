@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import * as replay from '@loopguard/testkit/replay'
 import * as scriptedModel from '@loopguard/testkit/scripted-model'
 import { expect, it } from 'vitest'
@@ -10,12 +10,6 @@ import { cutOff } from './samples/model-server.ts'
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
 const blocks = (language: string): string[] =>
   [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, block = '']) => block)
-
-it('every sample of the README is a file of tests/samples, to the letter, and the other way round', async () => {
-  const folder = new URL('samples/', import.meta.url)
-  const samples = await Promise.all((await readdir(folder)).map((file) => readFile(new URL(file, folder), 'utf8')))
-  expect(blocks('ts').sort()).toEqual(samples.sort())
-})
 
 it('the samples do what they say', async () => {
   expect((await oneTurn()).filter((type) => type.startsWith('t'))).toEqual(['turn/start', 'tool/call', 'tool/result', 'turn/end'])

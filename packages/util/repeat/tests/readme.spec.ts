@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFailureTracker, createRepeatTracker, isReminder } from '@loopguard/repeat'
@@ -9,12 +9,6 @@ import { observed } from './samples/tracker.ts'
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
 const blocks = (language: string): string[] =>
   [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)\\n\`\`\`$`, 'gms'))].map(([, text]) => text as string)
-
-it('every sample of code is a file of tests/samples, to the letter, and the other way round', async () => {
-  const samples = new URL('samples/', import.meta.url)
-  const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
-  expect(new Set(blocks('ts').map((block) => `${block}\n`))).toEqual(new Set(files))
-})
 
 it('fold: a transcript in the chat-completions format gets its reminders', () => {
   const step = (id: string, name = 'look', text = '{"path":"a"}') => [

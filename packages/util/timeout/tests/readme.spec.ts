@@ -1,4 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deadline, TimeoutReason } from '@loopguard/timeout'
@@ -8,14 +7,6 @@ import { told } from './samples/budget.ts'
 import { budgetOf, outcomeOf } from './samples/classified.ts'
 import { events } from './samples/watched-stream.ts'
 import { within } from './samples/within.ts'
-
-it('every sample of the README is a file of tests/samples, to the letter, and the other way round', async () => {
-  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
-  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
-  const samples = new URL('samples/', import.meta.url)
-  const files = await Promise.all((await readdir(samples)).map((file) => readFile(new URL(file, samples), 'utf8')))
-  expect(new Set(blocks)).toEqual(new Set(files))
-})
 
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_resolve, reject) => {

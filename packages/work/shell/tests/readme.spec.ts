@@ -18,11 +18,6 @@ const sources = async (folder: string): Promise<string[]> => {
 const section = (title: string): string => readme.slice(readme.indexOf(`## ${title}`)).split('\n## ')[0] ?? ''
 const keys = (text: string): (string | undefined)[] => [...text.matchAll(/^\| `(\w+)` /gm)].map(([, key]) => key)
 
-it('every sample is a file of tests/samples, to the letter, and the other way round', async () => {
-  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
-  expect(new Set(blocks)).toEqual(new Set(await sources('samples/')))
-})
-
 it('the table of errors holds every code that the sources give', async () => {
   const given = new Set(
     (await sources('../src/')).flatMap((source) => [...source.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map(([, code]) => code)),
