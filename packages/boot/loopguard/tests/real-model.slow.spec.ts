@@ -29,12 +29,12 @@ const runExample = (server: ModelServer, env: Readonly<Record<string, string>> =
 const withoutJitter = (text: string): string => text.replaceAll(/trying again in 0\.\d s/g, 'trying again in 0.5 s')
 
 describe('examples/real-model', () => {
-  it('gets through a rate limit, a cut stream, a call that repeats and a tool that takes too long, and prints the transcript of its folder', async () => {
+  it('gets through a rate limit, a cut stream, a call that repeats and a tool that takes too long, and prints what stands in its folder', async () => {
     await using server = await startModelServer(script)
     const { code, out, err } = await runExample(server)
     expect([code, err]).toEqual([0, ''])
-    expect(`${withoutJitter(out)}\n`).toBe(await readFile(join(ROOT, 'examples/real-model/transcript.txt'), 'utf8'))
-    // What the transcript shows is what went over the wire.
+    expect(`${withoutJitter(out)}\n`).toBe(await readFile(join(ROOT, 'examples/real-model/printout.txt'), 'utf8'))
+    // What is printed is what went over the wire.
     expect(server.requests).toHaveLength(script.length)
     const last = JSON.stringify(server.requests.at(-1)?.body)
     expect(last).toContain('tool call timed out after 2000ms')

@@ -68,7 +68,7 @@ it('a file whose format cannot be told exits with 1, and is told what it looks l
 describe('--summary', () => {
   const file = join(ROOT, 'examples/transcripts/failing-test.json')
 
-  it('leaves out the transcript alone', async () => {
+  it('leaves out the conversation alone', async () => {
     expect(await main(['replay', file])).toBe(0)
     const whole = written.out
     written.out = ''
@@ -94,7 +94,7 @@ describe('--fail-on', () => {
     ['timeout', 0],
     ['time-out', 0],
     ['timeout, reminder', 4],
-  ])('%s: a recording with reminders and no timeout exits with %i', async (what, code) => {
+  ])('%s: a transcript with reminders and no timeout exits with %i', async (what, code) => {
     expect(await main(['replay', file, '--summary', '--fail-on', what])).toBe(code)
     expect(written.err).toBe('')
   })

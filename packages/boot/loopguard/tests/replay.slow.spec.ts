@@ -32,7 +32,7 @@ describe('replaying the example', () => {
   })
 })
 
-describe('a recording that was cut off', () => {
+describe('a transcript that was cut off', () => {
   it('ends where it ends, with one and the same id on every call', async () => {
     const call = {
       role: 'assistant',

@@ -163,7 +163,7 @@ const call = (id: string, name: string, args = '{}'): object => ({
   tool_calls: [{ id, type: 'function', function: { name, arguments: args } }],
 })
 const result = (id: string, content: string): object => ({ role: 'tool', tool_call_id: id, content })
-const recording = (...messages: object[]): string =>
+const transcript = (...messages: object[]): string =>
   join(folder({ 'x.json': JSON.stringify([{ role: 'user', content: 'go' }, ...messages]) }), 'x.json')
 
 describe('a tool that fails in plain text', () => {
@@ -174,7 +174,7 @@ describe('a tool that fails in plain text', () => {
       call(`b${index}`, 'note', `{"n":${index}}`),
       result(`b${index}`, ''),
     ]
-    const file = recording(...[1, 2, 3].flatMap(round))
+    const file = transcript(...[1, 2, 3].flatMap(round))
     expect((await replay(file)).findings).toEqual([])
     const { findings, reminded } = await replay(file, '--errors', '^\\[exit code: ')
     expect(findings).toMatchObject([
@@ -208,7 +208,7 @@ describe('the picture', () => {
 
 describe('a transcript without a tool call', () => {
   it('is a warning, and no failure', async () => {
-    const { code, summary, err } = await replay(recording({ role: 'assistant', content: 'Hello.' }))
+    const { code, summary, err } = await replay(transcript({ role: 'assistant', content: 'Hello.' }))
     expect(code).toBe(0)
     expect(summary).toMatchObject({ calls: 0, byGuard: { 'repeat-tool-reminder': 0 } })
     expect(err).toMatch(/^warning: .*x\.json holds no tool call, so there is nothing that a guard could say\n$/)

@@ -27,10 +27,10 @@ function run(composition: string, ...options: string[]): Promise<Ended> {
 
 const example = fileURLToPath(new URL('../../../../examples/capped/cordis.yml', import.meta.url))
 
-it('examples/capped: an agent that would look for ever is stopped by each limit in turn, and the transcript names each', async () => {
+it('examples/capped: an agent that would look for ever is stopped by each limit in turn, and the printout names each', async () => {
   const { code, out, err } = await run(example)
   expect({ code, err }).toEqual({ code: 3, err: '' })
-  await expect(out).toMatchFileSnapshot('../../../../examples/capped/transcript.txt')
+  await expect(out).toMatchFileSnapshot('../../../../examples/capped/printout.txt')
 }, 120_000)
 
 it('the summary of --json lists the limits that were reached', async () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('the transcript shows the gentle reminder after the third call, the detailed one after the fifth, and no other', () => {
+it('the agent reads the gentle reminder after the third call, the detailed one after the fifth, and no other', () => {
   const parts = shown.split(/^(?=REMINDER|call: )/m).map((part) => part.trimEnd())
   expect(parts.map((part) => part.slice(0, part.indexOf(' ')))).toEqual([
     '==',

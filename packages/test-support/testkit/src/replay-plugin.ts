@@ -10,7 +10,7 @@ import { codeOf, messageOf, strictConfig } from '@loopguard/kit'
 import { SessionId } from '@loopguard/llm'
 import { pathOf } from './path-of.ts'
 import { Replay } from './replay.ts'
-import { readTranscript } from './read/transcript.ts'
+import { readTranscript } from './read/read-transcript.ts'
 
 declare module '@deepseek-ai/cordis' {
   interface Events {
@@ -49,15 +49,15 @@ function faultsOfExpression(errors: string): string[] {
 }
 
 /**
- * Makes an agent for the recording. With a loader it starts at `loopguard/ready`, when guards that are loaded later are there
+ * Makes an agent for the transcript. With a loader it starts at `loopguard/ready`, when guards that are loaded later are there
  * too; without one, at once.
  * @throws TranscriptError for a transcript that cannot be read or is malformed.
  */
-export function apply(ctx: Context, { provider, transcript, errors }: Config): void {
-  const recording = readTranscript(transcript === '-' ? transcript : pathOf(ctx, transcript, name, 'transcript'))
-  const { system, model = 'recorded', notes = [] } = recording
-  for (const note of notes) ctx.logger(name).warn('%s', `${transcript === '-' ? 'standard input' : transcript}: ${note}`)
-  const replay = new Replay(recording, { errors: errors === undefined ? undefined : new RegExp(errors, 'm') })
+export function apply(ctx: Context, { provider, transcript: file, errors }: Config): void {
+  const transcript = readTranscript(file === '-' ? file : pathOf(ctx, file, name, 'transcript'))
+  const { system, model = 'recorded', notes = [] } = transcript
+  for (const note of notes) ctx.logger(name).warn('%s', `${file === '-' ? 'standard input' : file}: ${note}`)
+  const replay = new Replay(transcript, { errors: errors === undefined ? undefined : new RegExp(errors, 'm') })
   ctx.llm.registerAdapter([provider], replay)
   const agent = createAgent(ctx, provider, { provider, model, ...(system !== undefined && { system }) })
   for (const tool of replay.tools()) agent.ctx.tools.register(tool)
@@ -68,7 +68,7 @@ export function apply(ctx: Context, { provider, transcript, errors }: Config): v
   else ctx.on('loopguard/ready', () => replay.start(agent))
 }
 
-/** A recording can be replayed again where sessions are stored: then the agent is `replay-2`, and so on. */
+/** A transcript can be replayed again where sessions are stored: then the agent is `replay-2`, and so on. */
 function createAgent(ctx: Context, id: string, options: AgentOptions): Agent {
   for (let copy = 1; ; copy++) {
     try {

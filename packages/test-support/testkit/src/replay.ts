@@ -2,15 +2,15 @@ import { type Agent } from '@loopguard/agent-loop'
 import { HarnessError } from '@loopguard/kit'
 import { createUserMessage, LlmAdapter, type LlmRequest, type StreamChunk, text, type UserMessage } from '@loopguard/llm'
 import type { ToolDefinition, ToolRunContext } from '@loopguard/tools'
-import type { RecordedCall, RecordedInput, Recording } from './read/recording.ts'
+import type { RecordedCall, RecordedInput, Transcript } from './read/transcript.ts'
 import { chunksOfBlock } from './script.ts'
 
 /**
- * Plays a recording to one agent: its answers as the model, its user messages at their places, its tool results as tools.
- * Past the end of the recording the model says nothing more, so that a conversation that was cut off ends there.
+ * Plays a transcript to one agent: its answers as the model, its user messages at their places, its tool results as tools.
+ * Past the end of the transcript the model says nothing more, so that a conversation that was cut off ends there.
  */
 export class Replay extends LlmAdapter {
-  private readonly recording: Recording
+  private readonly transcript: Transcript
   private agent: Agent | undefined
   private answered = 0
   private sent = -1
@@ -21,16 +21,16 @@ export class Replay extends LlmAdapter {
 
   private readonly errors: RegExp | undefined
 
-  /** @param errors - a result in which it finds something is that of a call that failed, as is one that the recording says so of. */
-  constructor(recording: Recording, { errors }: { readonly errors?: RegExp | undefined } = {}) {
+  /** @param errors - a result in which it finds something is that of a call that failed, as is one that the transcript says so of. */
+  constructor(transcript: Transcript, { errors }: { readonly errors?: RegExp | undefined } = {}) {
     super()
-    this.recording = recording
+    this.transcript = transcript
     this.errors = errors
   }
 
-  /** One tool for every name that the recording calls. */
+  /** One tool for every name that the transcript calls. */
   tools(): ToolDefinition[] {
-    const names = new Set(this.recording.answers.flatMap(({ calls }) => calls.map(({ name }) => name)))
+    const names = new Set(this.transcript.answers.flatMap(({ calls }) => calls.map(({ name }) => name)))
     return [...names].map((name) => ({
       name,
       description: `Returns the recorded results of ${name}`,
@@ -51,7 +51,7 @@ export class Replay extends LlmAdapter {
   }
 
   async *stream({ signal }: LlmRequest): AsyncGenerator<StreamChunk, void, undefined> {
-    const answer = this.recording.answers[this.answered]
+    const answer = this.transcript.answers[this.answered]
     if (answer === undefined) {
       yield { type: 'finish', reason: { kind: 'stop' } }
       return
@@ -71,16 +71,16 @@ export class Replay extends LlmAdapter {
   private resultOf(name: string, { callId, token }: ToolRunContext): string {
     if (!this.played.has(token)) this.played.set(token, this.calls.get(callId)?.shift())
     const call = this.played.get(token)
-    if (call?.name !== name) throw new HarnessError(`the recording holds no call "${callId}" of tool "${name}" here`, 'NOT_RECORDED')
+    if (call?.name !== name) throw new HarnessError(`the transcript holds no call "${callId}" of tool "${name}" here`, 'NOT_RECORDED')
     if (call.result !== undefined && (call.isError === true || this.errors?.test(call.result) === true)) throw failureOf(call.result)
     if (call.result !== undefined) return call.result
-    throw new HarnessError(`the recording holds no result for call "${callId}" of tool "${name}"`, 'NO_RECORDED_RESULT')
+    throw new HarnessError(`the transcript holds no result for call "${callId}" of tool "${name}"`, 'NO_RECORDED_RESULT')
   }
 
   /** All for one turn: what comes last wakes the agent, and is claimed last. */
   private send(place: number): void {
     this.sent = place
-    const inputs = this.recording.inputs[place] ?? []
+    const inputs = this.transcript.inputs[place] ?? []
     const messages = inputs.length === 0 && place === 0 ? [NOTHING_SAID()] : inputs.map(messageOf)
     for (const message of messages.slice(0, -1)) this.agent?.inject(message)
     for (const message of messages.slice(-1)) this.agent?.followup(message)
@@ -88,7 +88,7 @@ export class Replay extends LlmAdapter {
 
   private interject(place: number): void {
     this.sent = place
-    for (const input of this.recording.inputs[place] ?? []) this.agent?.inject(messageOf(input))
+    for (const input of this.transcript.inputs[place] ?? []) this.agent?.inject(messageOf(input))
   }
 }
 
@@ -98,7 +98,7 @@ function byId(calls: readonly RecordedCall[]): Map<string, RecordedCall[]> {
   return groups
 }
 
-/** The pipeline puts the word in front that a recording may have there already. */
+/** The pipeline puts the word in front that a transcript may have there already. */
 function failureOf(result: string): Error {
   return new Error(result.replace(/^Error: /, ''))
 }
@@ -111,4 +111,4 @@ function messageOf({ kind, content }: RecordedInput): UserMessage {
 
 /** Something has to wake the agent. */
 const NOTHING_SAID = (): UserMessage =>
-  createUserMessage({ content: [text('(The recording does not start with a user message.)')], source: SOURCE })
+  createUserMessage({ content: [text('(The transcript does not start with a user message.)')], source: SOURCE })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createHarness, parseTranscript, Replay, type Recording } from '@loopguard/testkit'
+import { createHarness, parseTranscript, Replay, type Transcript } from '@loopguard/testkit'
 import * as repeatToolReminder from '@loopguard/repeat-tool-reminder'
 import { describe, expect, it } from 'vitest'
 
@@ -120,7 +120,7 @@ const FORMATS: [name: string, text: string, hasHead: boolean][] = [
 
 const text = (words: string) => ({ type: 'text', text: words })
 const call = (n: number) => ({ id: `c${n}`, name: 'look', arguments: RAW })
-const EXPECTED = (hasHead: boolean): Recording =>
+const EXPECTED = (hasHead: boolean): Transcript =>
   ({
     system: hasHead ? 'be brief' : undefined,
     model: hasHead ? 'm1' : undefined,
@@ -135,16 +135,16 @@ const EXPECTED = (hasHead: boolean): Recording =>
       ),
       [],
     ],
-  }) as unknown as Recording
+  }) as unknown as Transcript
 
 describe('one conversation', () => {
-  it.each(FORMATS)('is the same recording from %s', (_name, written, hasHead) => {
+  it.each(FORMATS)('is the same transcript from %s', (_name, written, hasHead) => {
     expect(parseTranscript(written, 'x')).toEqual(EXPECTED(hasHead))
   })
 
   it.each(FORMATS)('is reminded at 3, 5 and 8 again when it is replayed from %s', async (_name, written) => {
-    const recording = parseTranscript(written, 'x')
-    const replay = new Replay(recording)
+    const transcript = parseTranscript(written, 'x')
+    const replay = new Replay(transcript)
     await using host = await createHarness({ adapter: replay, plugins: [repeatToolReminder], tools: replay.tools() })
     const reminded: string[] = []
     host.ctx.on('tools/result', ({ callId }, { additionalContexts = [] }) => {
@@ -352,7 +352,7 @@ function use7(): object {
   return { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 7, input: {} }] }
 }
 
-it('any damage to a recording is read around or refused with BAD_TRANSCRIPT, never anything else', () => {
+it('any damage to a transcript is read around or refused with BAD_TRANSCRIPT, never anything else', () => {
   const values = fc.oneof(fc.constant(undefined), fc.constantFrom<unknown>(null, '', 7, true, [], {}, [7], 'x'))
   fc.assert(
     fc.property(fc.nat(FORMATS.length - 1), fc.nat(), values, (which, place, value) => {

@@ -112,13 +112,13 @@ describe('a replay', () => {
 
   it('says so where no result was recorded', async () => {
     await using harness = await play([hears('go'), says(null, call('c')), says('well')])
-    expect(told(harness.replayed)).toContain('tool: = ! Error: the recording holds no result for call "c" of tool "look"')
+    expect(told(harness.replayed)).toContain('tool: = ! Error: the transcript holds no result for call "c" of tool "look"')
     expect(harness.replayed.session.events.find(({ type }) => type === 'tool/result')?.data).toMatchObject({
       error: { code: 'NO_RECORDED_RESULT' },
     })
   })
 
-  it('fails where the recording says so, or its text, told by an expression', async () => {
+  it('fails where the transcript says so, or its text, told by an expression', async () => {
     const messages = [
       hears('go'),
       says(null, call('c1'), call('c2'), call('c3')),
@@ -160,14 +160,14 @@ describe('a replay', () => {
       ['user: go', 'model: yes', '-- completed', 'user: more', 'model: ', '-- completed'],
     ],
     ['nothing but a question', [hears('go')], ['user: go', 'model: ', '-- completed']],
-  ])('ends where a recording breaks off after %s', async (_, messages, expected) => {
+  ])('ends where a transcript breaks off after %s', async (_, messages, expected) => {
     await using harness = await play(messages)
     expect(told(harness.replayed)).toEqual(expected)
   })
 
   it('can start in the middle of a conversation', async () => {
     await using harness = await play([says(null, call('c')), gives('c', 'x'), says('end')])
-    expect(told(harness.replayed)[0]).toBe('plugin: (The recording does not start with a user message.)')
+    expect(told(harness.replayed)[0]).toBe('plugin: (The transcript does not start with a user message.)')
     expect(told(harness.replayed).at(-1)).toBe('-- completed')
   })
 

@@ -25,7 +25,7 @@ function faultOf(json: unknown): string {
 
 describe('a recorded conversation', () => {
   it('is cut into what the model said and what it read in between', () => {
-    const recording = parseTranscript(
+    const transcript = parseTranscript(
       JSON.stringify({
         model: 'm1',
         messages: [
@@ -46,7 +46,7 @@ describe('a recorded conversation', () => {
       }),
       'x.json',
     )
-    expect(recording).toEqual({
+    expect(transcript).toEqual({
       system: 'be brief\n\nbe exact',
       model: 'm1',
       answers: [
@@ -128,20 +128,20 @@ describe('a recorded conversation', () => {
   })
 
   it('may be of the time before tools, when one function was called by name', () => {
-    const recording = read(
+    const transcript = read(
       { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{}' } },
       { role: 'function', name: 'look', content: 'one' },
       { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{}' } },
       { role: 'function', name: 'look', content: 'two' },
     )
-    expect(recording.answers.map(({ calls }) => calls[0])).toEqual([
+    expect(transcript.answers.map(({ calls }) => calls[0])).toEqual([
       { id: 'recorded_1', name: 'look', arguments: '{}', result: 'one' },
       { id: 'recorded_2', name: 'look', arguments: '{}', result: 'two' },
     ])
   })
 
   it('may use one id again and again: a result belongs to the latest answer that has such a call', () => {
-    const recording = read(
+    const transcript = read(
       says(null, call('c')),
       says(null, call('c'), call('c')),
       gives('c', 'a'),
@@ -149,7 +149,7 @@ describe('a recorded conversation', () => {
       says(null, call('c')),
       gives('c', 'd'),
     )
-    expect(recording.answers.map(({ calls }) => calls.map(({ result }) => result))).toEqual([[undefined], ['a', 'b'], ['d']])
+    expect(transcript.answers.map(({ calls }) => calls.map(({ result }) => result))).toEqual([[undefined], ['a', 'b'], ['d']])
   })
 
   it('names media instead of showing it', () => {
@@ -165,9 +165,9 @@ describe('a recorded conversation', () => {
   })
 
   it('joins two answers with nothing between them, unless the first one made calls', () => {
-    const recording = read(hears('go'), says('let me see'), says(null, call('c')), says('done'))
-    expect(recording.answers.map(({ blocks }) => blocks.length)).toEqual([2, 1])
-    expect(recording.inputs.map((inputs) => inputs.length)).toEqual([1, 0, 0])
+    const transcript = read(hears('go'), says('let me see'), says(null, call('c')), says('done'))
+    expect(transcript.answers.map(({ blocks }) => blocks.length)).toEqual([2, 1])
+    expect(transcript.inputs.map((inputs) => inputs.length)).toEqual([1, 0, 0])
   })
 })
 

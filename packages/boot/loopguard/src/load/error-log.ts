@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { type Context, type Exporter, Logger, type Message } from '@deepseek-ai/cordis'
 
 const ERROR_LEVEL = 0
-/** A cap that cannot act, and a recording that is not read whole, are worth a line, although nothing has failed. */
+/** A cap that cannot act, and a transcript that is not read whole, are worth a line, although nothing has failed. */
 const LEVELS = { default: ERROR_LEVEL, budget: 2, replay: 2 }
 
 /**

@@ -10,7 +10,7 @@ import { run, type RunOptions } from './run.ts'
 export type SharedOptions = Omit<RunOptions, 'file' | 'rows' | 'audit' | 'summaryOnly'>
 
 /**
- * The command that plays a recording through the guards.
+ * The command that plays a transcript through the guards.
  *
  * @param command - made, and given the options that it shares with others.
  */
@@ -32,7 +32,7 @@ export function replayCommand<Shared>(
       ]),
     )
     .option('--errors <expression>', 'a result in which this regular expression finds something is a failure', parseExpression)
-    .option('--summary', 'no transcript, only what comes after it')
+    .option('--summary', 'nothing of the conversation, only what comes after it')
     .action(async (path: string, options: Shared & ReplayOptions & { readonly summary?: true }) => {
       const { thresholds, include, exclude, guards, results, errors } = options
       const replay: ReplayOptions = { thresholds, include, exclude, guards, results, errors }

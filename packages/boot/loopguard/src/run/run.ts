@@ -28,7 +28,7 @@ export interface RunOptions {
   readonly stopLimitMs: number
   /** Whether background jobs are waited for, and not ended. */
   readonly waitForJobs?: boolean
-  /** No transcript: what comes after it alone. */
+  /** Nothing of the conversation: what comes after it alone. */
   readonly summaryOnly?: boolean
   /** What fails a run in which every turn has completed. */
   readonly failOn?: readonly Trouble[] | undefined

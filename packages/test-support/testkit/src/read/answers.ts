@@ -1,16 +1,16 @@
 import type { JsonCursor } from './json-cursor.ts'
-import type { RecordingBuilder } from './recording-builder.ts'
+import type { TranscriptBuilder } from './transcript-builder.ts'
 
 /**
  * Gives a result to its call. Without an id it goes to the oldest call of the latest answer that waits for one.
  * @throws TranscriptError when no call waits for it.
  */
-export function answerTo(holder: JsonCursor, key: string, result: string, isError: boolean, recording: RecordingBuilder): void {
+export function answerTo(holder: JsonCursor, key: string, result: string, isError: boolean, transcript: TranscriptBuilder): void {
   const id = holder.at(key)
   if (holder.lacks(key)) {
-    if (!recording.answerNext(result, isError)) throw id.fault('the id of a tool call')
-    recording.note(`${id.path}: is missing; the result is given to the oldest call that waits for one`)
-  } else if (!recording.answer(id.text('the id of a tool call'), result, isError)) {
+    if (!transcript.answerNext(result, isError)) throw id.fault('the id of a tool call')
+    transcript.note(`${id.path}: is missing; the result is given to the oldest call that waits for one`)
+  } else if (!transcript.answer(id.text('the id of a tool call'), result, isError)) {
     throw id.fault('the id of an earlier tool call that has no result yet')
   }
 }

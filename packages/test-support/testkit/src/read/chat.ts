@@ -2,35 +2,35 @@ import { CallId, type ModelBlock, type TextBlock } from '@loopguard/llm'
 import { answerTo, argumentsOf } from './answers.ts'
 import { hearOrInject, injectUnknown } from './injected.ts'
 import type { JsonCursor } from './json-cursor.ts'
-import type { RecordingBuilder } from './recording-builder.ts'
+import type { TranscriptBuilder } from './transcript-builder.ts'
 
 const ROLES = '"system", "developer", "user", "assistant", "tool" or "function"'
 
-/** Reads one message of the chat-completions format into the recording. @throws TranscriptError */
-export function readChat(message: JsonCursor, recording: RecordingBuilder): void {
+/** Reads one message of the chat-completions format into the transcript. @throws TranscriptError */
+export function readChat(message: JsonCursor, transcript: TranscriptBuilder): void {
   const role = message.at('role')
   switch (role.value) {
     case 'system':
     case 'developer':
-      return recording.instruct(contentOf(message))
+      return transcript.instruct(contentOf(message))
     case 'user':
-      return hearOrInject(message, contentOf(message), recording)
+      return hearOrInject(message, contentOf(message), transcript)
     case 'assistant':
-      return readAssistant(message, recording)
+      return readAssistant(message, transcript)
     case 'tool':
-      return answerTo(message, 'tool_call_id', textOf(message), isError(message), recording)
+      return answerTo(message, 'tool_call_id', textOf(message), isError(message), transcript)
     case 'function': {
       const name = message.at('name')
-      if (!recording.answerByName(name.text('the name of a function'), textOf(message), isError(message)))
+      if (!transcript.answerByName(name.text('the name of a function'), textOf(message), isError(message)))
         throw name.fault('the name of an earlier function call that has no result yet')
       return
     }
     default:
-      return injectUnknown(message, ROLES, () => contentOf(message), recording)
+      return injectUnknown(message, ROLES, () => contentOf(message), transcript)
   }
 }
 
-function readAssistant(message: JsonCursor, recording: RecordingBuilder): void {
+function readAssistant(message: JsonCursor, transcript: TranscriptBuilder): void {
   const blocks: ModelBlock[] = []
   // Not in the format proper; servers that show the model's reasoning put it there.
   if (typeof message.at('reasoning_content').value === 'string')
@@ -42,9 +42,9 @@ function readAssistant(message: JsonCursor, recording: RecordingBuilder): void {
     : message
         .at('tool_calls')
         .items('an array of tool calls or null')
-        .map((call) => readCall(call, recording))
-  if (!message.lacks('function_call')) calls.push(readFunction(message.at('function_call'), 'arguments', recording.freshId()))
-  recording.say(
+        .map((call) => readCall(call, transcript))
+  if (!message.lacks('function_call')) calls.push(readFunction(message.at('function_call'), 'arguments', transcript.freshId()))
+  transcript.say(
     blocks.filter((block) => block.type === 'tool-call' || block.text !== ''),
     calls,
   )
@@ -56,9 +56,9 @@ interface ReadCall {
   readonly arguments: string
 }
 
-function readCall(call: JsonCursor, recording: RecordingBuilder): ReadCall {
+function readCall(call: JsonCursor, transcript: TranscriptBuilder): ReadCall {
   const type = call.at('type')
-  const id = call.lacks('id') ? recording.freshId() : call.at('id').words('text')
+  const id = call.lacks('id') ? transcript.freshId() : call.at('id').words('text')
   if (type.value === 'custom') return readFunction(call.at('custom'), 'input', id)
   if (type.value !== 'function' && !call.lacks('type')) throw type.fault('"function" or "custom"')
   return readFunction(call.at('function'), 'arguments', id)

@@ -1,6 +1,6 @@
 import type { Documents } from './documents.ts'
 import type { JsonCursor } from './json-cursor.ts'
-import type { RecordingBuilder } from './recording-builder.ts'
+import type { TranscriptBuilder } from './transcript-builder.ts'
 
 /** Bodies of requests, as some format has them. */
 export interface BodyShape {
@@ -20,7 +20,7 @@ export function itemsOf({ values, isLines }: Documents, name: string): readonly 
  * The messages of all items. A body that begins with all that stood in the one before it is the next request of the same
  * conversation, and only what is new is read; any other begins anew.
  */
-export function recordsOf(items: readonly JsonCursor[], shape: BodyShape, recording: RecordingBuilder): JsonCursor[] {
+export function recordsOf(items: readonly JsonCursor[], shape: BodyShape, transcript: TranscriptBuilder): JsonCursor[] {
   let before: string[] = []
   return items.flatMap((item): readonly JsonCursor[] => {
     if (!shape.isBody(item)) return [item]
@@ -28,7 +28,7 @@ export function recordsOf(items: readonly JsonCursor[], shape: BodyShape, record
     const prints = records.map(({ value }) => printOf(value))
     const isNext = before.every((print, at) => prints[at] === print)
     if (!isNext && shape.goesOn?.(item) !== true)
-      recording.note(`${item.path}: does not begin with the request before it, and is read as another conversation`)
+      transcript.note(`${item.path}: does not begin with the request before it, and is read as another conversation`)
     const fresh = isNext ? records.slice(before.length) : records
     before = prints
     return fresh

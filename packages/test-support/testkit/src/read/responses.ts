@@ -3,8 +3,8 @@ import { answerTo, argumentsOf } from './answers.ts'
 import { hearOrInject, injectUnknown } from './injected.ts'
 import { type JsonCursor, shown } from './json-cursor.ts'
 import type { BodyShape } from './records.ts'
-import type { RecordedCall } from './recording.ts'
-import type { RecordingBuilder } from './recording-builder.ts'
+import type { RecordedCall } from './transcript.ts'
+import type { TranscriptBuilder } from './transcript-builder.ts'
 
 /** A request, a response, or a record of both. */
 export const RESPONSES_BODY: BodyShape = {
@@ -24,23 +24,23 @@ function input(body: JsonCursor): readonly JsonCursor[] {
 }
 
 /** Reads items of the OpenAI Responses API. Those of the model that follow one another are one answer. @throws TranscriptError */
-export function readResponses(items: readonly JsonCursor[], recording: RecordingBuilder): void {
-  const reader = new Items(recording)
+export function readResponses(items: readonly JsonCursor[], transcript: TranscriptBuilder): void {
+  const reader = new Items(transcript)
   for (const item of items) reader.read(item)
   reader.endAnswer()
 }
 
 class Items {
-  private readonly recording: RecordingBuilder
+  private readonly transcript: TranscriptBuilder
   private blocks: ModelBlock[] = []
   private calls: Omit<RecordedCall, 'result' | 'isError'>[] = []
 
-  constructor(recording: RecordingBuilder) {
-    this.recording = recording
+  constructor(transcript: TranscriptBuilder) {
+    this.transcript = transcript
   }
 
   read(item: JsonCursor): void {
-    if (typeof item.value === 'string') return this.hear(() => this.recording.hear([{ type: 'text', text: item.text('text') }]))
+    if (typeof item.value === 'string') return this.hear(() => this.transcript.hear([{ type: 'text', text: item.text('text') }]))
     const type = item.at('type')
     switch (item.lacks('type') ? 'message' : type.value) {
       case 'message':
@@ -53,9 +53,9 @@ class Items {
         return this.call(item, 'input')
       case 'function_call_output':
       case 'custom_tool_call_output':
-        return this.hear(() => answerTo(item, 'call_id', wordsOf(item.at('output')), false, this.recording))
+        return this.hear(() => answerTo(item, 'call_id', wordsOf(item.at('output')), false, this.transcript))
       default:
-        this.recording.note(`${type.path}: ${shown(type.value)} is left out`)
+        this.transcript.note(`${type.path}: ${shown(type.value)} is left out`)
     }
   }
 
@@ -64,7 +64,7 @@ class Items {
     if (blocks.length === 0 && calls.length === 0) return
     this.blocks = []
     this.calls = []
-    this.recording.say(blocks, calls)
+    this.transcript.say(blocks, calls)
   }
 
   private hear(read: () => void): void {
@@ -80,9 +80,9 @@ class Items {
     }
     this.hear(() => {
       const content = (): TextBlock[] => partsOf(item.at('content'))
-      if (role === 'user') hearOrInject(item, content(), this.recording)
-      else if (role === 'system' || role === 'developer') this.recording.instruct(content())
-      else injectUnknown(item, '"system", "developer", "user" or "assistant"', content, this.recording)
+      if (role === 'user') hearOrInject(item, content(), this.transcript)
+      else if (role === 'system' || role === 'developer') this.transcript.instruct(content())
+      else injectUnknown(item, '"system", "developer", "user" or "assistant"', content, this.transcript)
     })
   }
 
@@ -96,7 +96,7 @@ class Items {
   }
 
   private call(item: JsonCursor, key: 'arguments' | 'input'): void {
-    const id = item.lacks('call_id') ? this.recording.freshId() : item.at('call_id').words('text')
+    const id = item.lacks('call_id') ? this.transcript.freshId() : item.at('call_id').words('text')
     this.calls.push({ id, name: item.at('name').words('the name of a tool'), arguments: argumentsOf(item, key) })
   }
 }

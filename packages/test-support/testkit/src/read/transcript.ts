@@ -1,84 +1,39 @@
-import { readFileSync } from 'node:fs'
-import { messageOf } from '@loopguard/kit'
-import { readAnthropic, systemOf } from './anthropic.ts'
-import { readChat } from './chat.ts'
-import { type Documents, documentsOf } from './documents.ts'
-import { type JsonCursor, TranscriptError } from './json-cursor.ts'
-import { eventsOfOne } from './printed.ts'
-import type { Recording } from './recording.ts'
-import { RecordingBuilder } from './recording-builder.ts'
-import { type BodyShape, itemsOf, recordsOf } from './records.ts'
-import { readResponses, RESPONSES_BODY } from './responses.ts'
-import { readSessionLog } from './session-log.ts'
-import { type Format, formatOf, FORMATS } from './tell.ts'
+import type { ModelBlock, TextBlock } from '@loopguard/llm'
 
-const STANDARD_INPUT = 0
-
-/**
- * Reads a recorded conversation, in any of the formats of {@link FORMATS}; `-` is standard input. The format is told from the content.
- * @throws TranscriptError with the file, the line and column (no JSON) or the path (wrong shape), what was expected, what is there, and
- * as which format the file was read.
- */
-export function readTranscript(file: string): Recording {
-  const isInput = file === '-'
-  let text
-  try {
-    text = readFileSync(isInput ? STANDARD_INPUT : file, 'utf8')
-  } catch (error) {
-    throw new TranscriptError(isInput ? 'standard input' : file, `cannot be read: ${messageOf(error)}`, { cause: error })
-  }
-  return parseTranscript(text, isInput ? 'standard input' : file)
+/** A tool call that the recorded model made. */
+export interface RecordedCall {
+  /** As recorded: not unique over the whole conversation, since some providers number anew with each answer. */
+  readonly id: string
+  readonly name: string
+  /** The model's raw text. */
+  readonly arguments: string
+  /** `undefined` when the transcript holds none. */
+  readonly result: string | undefined
+  /** The transcript says that the call failed. */
+  readonly isError?: true
 }
 
-/** As {@link readTranscript}, of text; `file` is what errors call it. */
-export function parseTranscript(text: string, file: string): Recording {
-  const documents = documentsOf(text.startsWith('\ufeff') ? text.slice(1) : text, file)
-  const format = formatOf(documents, file)
-  const recording = new RecordingBuilder()
-  try {
-    const model = READERS[format](documents, recording)
-    // A log is torn whenever its process was killed; its reader need not be told.
-    if (documents.isTorn && format !== 'log') recording.note('the last line breaks off, and is left out')
-    if (recording.isEmpty) throw new TranscriptError(file, 'expected at least one message, got none')
-    return recording.build(model)
-  } catch (error) {
-    if (!(error instanceof TranscriptError)) throw error
-    throw new TranscriptError('', `${error.message} (read as ${FORMATS[format]})`, { cause: error })
-  }
+/** One answer of the recorded model. */
+export interface RecordedAnswer {
+  readonly blocks: readonly ModelBlock[]
+  readonly calls: readonly RecordedCall[]
 }
 
-const READERS: Readonly<Record<Format, (documents: Documents, recording: RecordingBuilder) => string | undefined>> = {
-  log: (documents, recording) => readSessionLog(itemsOf(documents, 'events'), recording),
-  printed: (documents, recording) => readSessionLog(eventsOfOne(itemsOf(documents, 'lines'), recording), recording),
-  chat(documents, recording) {
-    const items = itemsOf(documents, 'messages')
-    for (const message of recordsOf(items, MESSAGES_BODY, recording)) readChat(message, recording)
-    return modelOf(items)
-  },
-  anthropic(documents, recording) {
-    const items = itemsOf(documents, 'messages')
-    const [first] = items
-    const system = first !== undefined && MESSAGES_BODY.isBody(first) ? systemOf(first, recording) : undefined
-    if (system !== undefined) recording.openWith(system)
-    for (const message of recordsOf(items, MESSAGES_BODY, recording)) readAnthropic(message, recording)
-    return modelOf(items)
-  },
-  responses(documents, recording) {
-    const items = itemsOf(documents, 'items')
-    const { instructions } = Object(items[0]?.value) as { readonly instructions?: unknown }
-    if (typeof instructions === 'string') recording.openWith(instructions)
-    readResponses(recordsOf(items, RESPONSES_BODY, recording), recording)
-    return modelOf(items)
-  },
+/** What the recorded model read besides tool results. A later `system` or `developer` message is an `instruction`. */
+export interface RecordedInput {
+  readonly kind: 'user' | 'instruction'
+  readonly content: readonly TextBlock[]
 }
 
-const MESSAGES_BODY: BodyShape = {
-  isBody: ({ value }) => Object.hasOwn(Object(value) as object, 'messages'),
-  recordsIn: (body) => body.at('messages').items('an array of messages'),
-}
-
-/** The first that a body or an answer names. */
-function modelOf(items: readonly JsonCursor[]): string | undefined {
-  const models = items.map(({ value }) => (Object(value) as { readonly model?: unknown }).model)
-  return models.find((model) => typeof model === 'string')
+/** A recorded conversation, cut into what the model said and what it read in between. */
+export interface Transcript {
+  /** The `system` and `developer` messages that come before everything else. */
+  readonly system: string | undefined
+  /** Name of the recorded model, when the file says it. */
+  readonly model: string | undefined
+  readonly answers: readonly RecordedAnswer[]
+  /** What was left out or guessed, a sentence each. */
+  readonly notes?: readonly string[]
+  /** `inputs[k]` stands before answer k; the last entry stands after the last answer. */
+  readonly inputs: readonly (readonly RecordedInput[])[]
 }

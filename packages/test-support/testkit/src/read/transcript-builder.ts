@@ -1,10 +1,10 @@
 import { CallId, type ModelBlock, type TextBlock } from '@loopguard/llm'
-import type { RecordedAnswer, RecordedCall, RecordedInput, Recording } from './recording.ts'
+import type { RecordedAnswer, RecordedCall, RecordedInput, Transcript } from './transcript.ts'
 
 type OpenCall = { -readonly [K in keyof RecordedCall]: RecordedCall[K] }
 
-/** Puts a recording together, message by message. */
-export class RecordingBuilder {
+/** Puts a transcript together, message by message. */
+export class TranscriptBuilder {
   private readonly system: string[] = []
   private readonly answers: { blocks: ModelBlock[]; calls: OpenCall[] }[] = []
   /** The calls without a result, the oldest first. */
@@ -79,7 +79,7 @@ export class RecordingBuilder {
     return this.fill((call) => call.name === name, result, isError)
   }
 
-  build(model: string | undefined): Recording {
+  build(model: string | undefined): Transcript {
     const answers: readonly RecordedAnswer[] = this.answers
     const { inputs, notes } = this
     const system = this.system.length === 0 ? undefined : this.system.join('\n\n')
