@@ -1,6 +1,6 @@
 import { type Context, Service } from '@deepseek-ai/cordis'
 import { endAtFinish } from './end-at-finish.ts'
-import { busOf, type Bus } from '@loopguard/cordis-internals'
+import { busOf, type Bus, listenersOf } from '@loopguard/cordis-internals'
 import { HarnessError, hopIfDue } from '@loopguard/kit'
 import { failureOf, type LlmFailure } from './errors.ts'
 import type { SessionId } from './ids.ts'
@@ -115,7 +115,7 @@ function adapterFor(adapters: ReadonlyMap<string, LlmAdapter>, { provider }: Llm
 
 /** By position, so that a listener may ask for the rest of the chain again (a retry). */
 function around(bus: Bus, request: LlmRequest, center: () => AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> {
-  const listeners: StreamListener[] = bus.events.dispatch('waterfall', ['llm/stream', request])
+  const listeners = listenersOf(bus, 'waterfall', null, 'llm/stream', [request]) as readonly StreamListener[]
   const from = (index: number): AsyncIterable<StreamChunk> => {
     const listener = listeners[index]
     if (listener === undefined) return center()

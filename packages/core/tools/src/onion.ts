@@ -1,7 +1,5 @@
-import { type Bus, hooksOf, ownerAt } from '@loopguard/cordis-internals'
+import { type Bus, hooksOf, type Listener, listenersOf, ownerAt } from '@loopguard/cordis-internals'
 import { HarnessError, hopIfDue, messageOf } from '@loopguard/kit'
-
-export type Listener = (...args: unknown[]) => unknown
 
 /** One waterfall, ready to run. */
 export interface Onion<T, R = T> {
@@ -114,9 +112,9 @@ const NO_LAYERS: Layers = Object.freeze({ listeners: [] })
  * That observer gets a copy of `args`, so that it cannot exchange what the listeners will see.
  */
 export function layersOf(bus: Bus, carrier: object, event: string, args: readonly unknown[]): Layers {
-  const hooks = hooksOf(bus, event)
-  const listeners: Listener[] = bus.events.dispatch('waterfall', [carrier, event, ...args])
+  const listeners = listenersOf(bus, 'waterfall', carrier, event, args)
   if (listeners.length === 0) return NO_LAYERS
+  const hooks = hooksOf(bus, event)
   return { listeners, ownerOf: (index) => ownerAt(hooks, carrier, index) }
 }
 

@@ -1,5 +1,5 @@
 import { type Context, Service } from '@deepseek-ai/cordis'
-import { busOf } from '@loopguard/cordis-internals'
+import { busOf, plain, withoutShadow } from '@loopguard/cordis-internals'
 import { hopIfDue, snapshot } from '@loopguard/kit'
 import { Call } from './call.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -35,6 +35,7 @@ export class ToolRuntime extends Service {
 
   constructor(ctx: Context) {
     super(ctx, 'tools')
+    withoutShadow(this)
     this.pipeline = { ctx, bus: busOf(ctx), registry: new Registry(), live: new Set() }
   }
 
@@ -81,7 +82,7 @@ export class ToolRuntime extends Service {
    * @returns the outcome, deep-frozen, failures included. Rejects for an input that is no call (`BAD_CALL`), and for nothing else.
    */
   execute(input: ToolExecutionInput): Promise<ToolExecutionResult> {
-    return execute(this.pipeline, input)
+    return execute(plain(this).pipeline, input)
   }
 
   /** Policy of a call now, its dispatch and its end when the caller says so. Rejects with `BAD_CALL` only. */

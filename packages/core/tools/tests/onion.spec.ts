@@ -1,8 +1,9 @@
 import { Context } from '@deepseek-ai/cordis'
+import type { Listener } from '@loopguard/cordis-internals'
 import { busOf } from '@loopguard/llm'
 import { gate } from '@loopguard/testkit'
 import { carrierOf, waterfall } from '@loopguard/tools'
-import { type Listener, onion } from '../src/onion.ts'
+import { onion } from '../src/onion.ts'
 import { describe, expect, it } from 'vitest'
 import { bogus, Host, said } from './support.ts'
 

@@ -1,8 +1,7 @@
 import { messageOf } from '@loopguard/kit'
 import type { Bus } from './bus.ts'
 import { type Hook, hooksOf, ownerAt } from './hooks.ts'
-
-type Listener = (...args: unknown[]) => unknown
+import { listenersOf } from './listeners.ts'
 
 /**
  * Resolves the listeners of one emit. Cordis fires `internal/dispatch` meanwhile, so a throw here is a veto, and is the caller's.
@@ -10,7 +9,7 @@ type Listener = (...args: unknown[]) => unknown
  * event and the plugin that owns the listener.
  */
 export function resolveContained(bus: Bus, carrier: object | null, name: string, args: readonly unknown[]): () => void {
-  const listeners: Listener[] = bus.events.dispatch('emit', carrier === null ? [name, ...args] : [carrier, name, ...args])
+  const listeners = listenersOf(bus, 'emit', carrier, name, args)
   if (listeners.length === 0) return nothing
   const owners = hooksOf(bus, name)
   return () => {

@@ -1,5 +1,5 @@
 import { Context, Service } from '@deepseek-ai/cordis'
-import { busOf, hears, hooksOf, isLeaving, isUnloading, ownerAt, plain } from '@loopguard/cordis-internals'
+import { busOf, hears, hooksOf, isLeaving, isUnloading, listenersOf, ownerAt, plain, withoutShadow } from '@loopguard/cordis-internals'
 import { expect, it } from 'vitest'
 
 // One test for each thing that Cordis keeps to itself and that this package reads: red when a release of Cordis moves it.
@@ -34,6 +34,32 @@ it('`cordis.original`: the object behind a traced service', async () => {
   expect(Object.getOwnPropertySymbols(plain(ctx.events))).not.toContain(Symbol.for('cordis.original'))
 })
 
+it('`cordis.tracker`: without a shadow a method is the very one of the class, and `this.ctx` is the caller’s all the same', async () => {
+  class Bare extends Counter {
+    constructor(ctx: Context) {
+      super(ctx)
+      withoutShadow(this)
+    }
+
+    whose(): string {
+      return this.ctx.fiber.name
+    }
+  }
+  const ctx = new Context()
+  await ctx.plugin({ name: 'counter', apply: (own: Context) => void new Bare(own) })
+  let caller: string | undefined
+  await ctx.plugin({
+    name: 'caller',
+    inject: ['internalsCounter'],
+    apply(own: Context) {
+      const service = own.internalsCounter as Bare
+      expect(service.whose).toBe(Bare.prototype.whose)
+      caller = service.whose()
+    },
+  })
+  expect(caller).toBe('caller')
+})
+
 it('an object that Cordis does not trace is its own original', () => {
   const own = {}
   expect(plain(own)).toBe(own)
@@ -52,6 +78,26 @@ it('`_hooks`: the listeners of an event, with the context of each, as a copy', a
   ])
   await first.dispose()
   expect([hooks.length, hooksOf(bus, 'test/heard').length]).toEqual([2, 1])
+})
+
+it('`dispatch`: the listeners of an event as Cordis resolves them; it is not asked where nobody hears and nobody watches', () => {
+  const ctx = new Context()
+  const bus = busOf(ctx)
+  const { dispatch } = bus.events
+  let asked = 0
+  bus.events.dispatch = (mode, args) => {
+    asked++
+    return dispatch.call(bus.events, mode, args)
+  }
+  const resolve = (carrier: object | null = null): number => listenersOf(bus, 'waterfall', carrier, 'test/heard', [1]).length
+  expect([resolve(), asked]).toEqual([0, 0])
+  const off = ctx.on('test/heard', () => {})
+  asked = 0
+  expect([resolve(), resolve({ [Context.filter]: () => false }), asked > 0]).toEqual([1, 0, true])
+  off()
+  const seen: unknown[] = []
+  ctx.on('internal/dispatch', (mode, name, args) => void seen.push([mode, name, args]))
+  expect([resolve(), seen]).toEqual([0, [['waterfall', 'test/heard', [1]]]])
 })
 
 it('`cordis.filter`: who a carrier lets hear, and so who owns the listener at an index', async () => {
