@@ -15,8 +15,9 @@ import {
   withExtras,
 } from './results.ts'
 import { Fuse } from './fuse.ts'
+import { runContext } from './run-context.ts'
 import type { Sink } from './sink.ts'
-import type { ToolExecution, ToolExecutionResult, ToolRunContext } from './types.ts'
+import type { ToolExecution, ToolExecutionResult } from './types.ts'
 
 /**
  * One dispatch, at the centre of `tools/execute`: finds the tool, checks the arguments, runs the body. What the body defers and
@@ -51,24 +52,6 @@ async function bodyResult(tool: RegisteredTool, exec: ToolExecution, caller: Abo
     sink.body.stop()
     fuse?.release()
   }
-}
-
-/** The execution as the body sees it: of this attempt alone, so that nothing a wrapper does later changes it under the body. */
-function runContext(exec: ToolExecution, fuse: Fuse | undefined, sink: Sink): ToolRunContext {
-  const { callId, name, arguments: args, agent, parent, token, signal } = exec
-  const context = {
-    callId,
-    name,
-    arguments: args,
-    agent,
-    parent,
-    token,
-    signal,
-    deferContext: (message: unknown) => sink.defer(name, message),
-    concludeTurn: () => sink.conclude(name),
-  }
-  if (fuse !== undefined) Object.defineProperty(context, 'signal', { get: () => fuse.signal })
-  return Object.freeze(context)
 }
 
 function outputResult(name: string, output: unknown): ToolExecutionResult {

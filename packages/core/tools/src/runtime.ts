@@ -49,7 +49,7 @@ export class ToolRuntime extends Service {
 
   /** The definition that a call of that name would run, as it was registered. */
   get(name: string, agent?: ToolAgent): ToolDefinition | undefined {
-    return this.pipeline.registry.find(name, agent)?.definition
+    return plain(this).pipeline.registry.find(name, agent)?.definition
   }
 
   /**

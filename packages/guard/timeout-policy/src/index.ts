@@ -37,12 +37,13 @@ interface Issue {
  * nothing: the call runs as if there were none, and the first time an error is logged that names the tool.
  */
 export function apply(ctx: Context): void {
-  const { tools } = ctx
+  // Bound once: what Cordis hands out makes each read of a method anew.
+  const toolOf = ctx.tools.get.bind(ctx.tools)
   const log = ctx.logger(name)
   const reported = new WeakSet<ToolDefinition>()
 
   ctx.on('tools/execute', (exec, next) => {
-    const tool = tools.get(exec.name, exec.agent)
+    const tool = toolOf(exec.name, exec.agent)
     const budget = tool?.timeoutMs
     if (tool === undefined || budget === undefined) return next()
     if (isBudget(budget)) return within(Math.min(budget, MAX_TIMER_DELAY_MS), exec, next)

@@ -7,6 +7,7 @@ const FILTER = Symbol.for('cordis.filter')
 export interface Hook {
   readonly ctx: Context
   readonly global?: boolean
+  readonly callback: (...args: never[]) => unknown
 }
 
 /** A copy of the listeners of an event, of every context, outermost first. */
