@@ -4,16 +4,21 @@ import { inspect } from 'node:util'
 export type Container = Record<Key, unknown>
 export type Key = string | number
 
-/** Throws: what stands at `key`, or the container itself, cannot be kept. */
-export type Refuse = (why: string, key?: Key) => never
+/** What a copy is made for. */
+export interface Copying {
+  /** A member of the copy is a container. */
+  meet(holder: Container, key: Key): void
+  /** What stands at `key`, or the container itself, cannot be kept. */
+  refuse(why: string, key?: Key): never
+}
 
-/** A copy of one container, one level deep, that has lost nothing. */
-export function copyContainer(source: object, refuse: Refuse): Container {
-  return (Array.isArray(source) ? copyArray(source, refuse) : copyObject(source, refuse)) as Container
+/** A copy of one container, one level deep, that has lost nothing. `-0` becomes `0`. */
+export function copyContainer(source: object, copying: Copying): Container {
+  return (Array.isArray(source) ? copyArray(source, copying) : copyObject(source, copying)) as Container
 }
 
 /** Keys of the containers in `container`. The scalars are judged on the way, and `-0` becomes `0`. */
-export function nestedKeys(container: Container, refuse: Refuse): Key[] | undefined {
+export function nestedKeys(container: Container, refuse: (why: string, key: Key) => void): Key[] | undefined {
   let nested: Key[] | undefined
   const keys = Array.isArray(container) ? undefined : Object.keys(container)
   const length = keys === undefined ? (container as unknown as unknown[]).length : keys.length
@@ -38,36 +43,56 @@ export function scalarFault(value: unknown): string | undefined {
   return value === undefined ? 'is undefined' : `is a ${typeof value}`
 }
 
-function copyObject(source: object, refuse: Refuse): object {
+function copyObject(source: object, copying: Copying): object {
   const prototype: unknown = Object.getPrototypeOf(source)
   // A plain object of another realm has another Object.prototype, which inherits from nothing too.
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) refuse(`is ${named(source)}, not a plain object`)
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) copying.refuse(`is ${named(source)}, not a plain object`)
   const [symbol] = Object.getOwnPropertySymbols(source)
-  if (symbol !== undefined) refuse(`has the symbol key ${String(symbol)}`)
+  if (symbol !== undefined) copying.refuse(`has the symbol key ${String(symbol)}`)
   // Key by key: a copy that was spread or assigned at once is slow to read the first time, once it is frozen.
   const copy: Container = {}
   for (const key of Object.getOwnPropertyNames(source)) {
     const descriptor = Object.getOwnPropertyDescriptor(source, key)
-    if (descriptor === undefined || !('value' in descriptor)) refuse('is an accessor', key)
-    else if (!descriptor.enumerable) refuse('is not enumerable', key)
-    else if (key === '__proto__') Object.defineProperty(copy, key, { value: descriptor.value as unknown, enumerable: true, writable: true })
-    else copy[key] = descriptor.value
+    if (descriptor === undefined || !('value' in descriptor)) copying.refuse('is an accessor', key)
+    else if (!descriptor.enumerable) copying.refuse('is not enumerable', key)
+    else {
+      const value: unknown = kept(descriptor.value, copying, copy, key)
+      if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true, writable: true })
+      else copy[key] = value
+    }
   }
   return copy
 }
 
-function copyArray(source: unknown[], refuse: Refuse): unknown[] {
+function copyArray(source: unknown[], copying: Copying): unknown[] {
   // A subclass has a prototype that is no array; Array.prototype is one, in every realm.
-  if (!Array.isArray(Object.getPrototypeOf(source))) refuse(`is ${named(source)}, not a plain array`)
+  if (!Array.isArray(Object.getPrototypeOf(source))) copying.refuse(`is ${named(source)}, not a plain array`)
   for (let index = 0; index < source.length; index++) {
     if (source[index] !== undefined) continue
-    refuse(Object.hasOwn(source, index) ? 'is undefined' : 'is a hole: an array must have no gaps', index)
+    copying.refuse(Object.hasOwn(source, index) ? 'is undefined' : 'is a hole: an array must have no gaps', index)
   }
   if (!hasOnlyElements(source)) {
     const extra = Reflect.ownKeys(source).find((key) => key !== 'length' && !(typeof key === 'string' && isIndex(key, source.length)))
-    if (extra !== undefined) refuse(`is an array with the extra property ${String(extra)}`)
+    if (extra !== undefined) copying.refuse(`is an array with the extra property ${String(extra)}`)
   }
-  return Array.prototype.slice.call(source)
+  const copy = Array.prototype.slice.call(source)
+  for (let index = 0; index < copy.length; index++) {
+    const value: unknown = copy[index]
+    if (typeof value !== 'string') copy[index] = kept(value, copying, copy as unknown as Container, index)
+  }
+  return copy
+}
+
+/** The value as the copy holds it, for now. */
+function kept(value: unknown, copying: Copying, copy: Container, key: Key): unknown {
+  if (typeof value === 'string') return value
+  if (typeof value === 'object' && value !== null) copying.meet(copy, key)
+  else if (Object.is(value, -0)) return 0
+  else {
+    const why = scalarFault(value)
+    if (why !== undefined) copying.refuse(why, key)
+  }
+  return value
 }
 
 /** Of a longer array the keys are not listed: that would make a string of each index. To inspect it without elements costs little, at any length. */

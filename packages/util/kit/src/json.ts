@@ -1,5 +1,7 @@
-import { type Container, copyContainer, type Key, nestedKeys, type Refuse, scalarFault } from './container.ts'
+import { type Container, type Key, nestedKeys, scalarFault } from './container.ts'
+import { DeepCopy } from './deep-copy.ts'
 import { HarnessError } from './errors.ts'
+import { isSealed, seal } from './sealed.ts'
 
 /** Any value that JSON can hold. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue }
@@ -16,29 +18,6 @@ export class JsonError extends HarnessError {
   }
 }
 
-class Itself {
-  constructor(container: object) {
-    return container
-  }
-}
-
-/**
- * The mark of deep-frozen JSON that need not be walked again: a private field, put on by a constructor that returns its
- * argument. It is invisible, and goes with what it marks; a WeakSet would cost twenty times as much.
- */
-class Sealed extends Itself {
-  // oxlint-disable-next-line no-unused-private-class-members -- read by `in`
-  readonly #mark = true
-
-  static has(container: object): boolean {
-    return #mark in container
-  }
-}
-
-function seal(container: object): void {
-  Object.freeze(new Sealed(container))
-}
-
 /**
  * A detached, deep-frozen, lossless copy of a JSON value. Iterative: depth is no limit. What is a snapshot already is returned
  * as it is, at any depth, so that its cost is paid once. Shared references stay shared; `-0` becomes `0`, as JSON text has it.
@@ -48,7 +27,7 @@ function seal(container: object): void {
  * hidden properties of objects, extra properties of arrays, objects that are neither plain nor arrays, and cycles.
  */
 export function snapshot<T>(value: T, name = 'data'): T {
-  if (typeof value === 'object' && value !== null) return (Sealed.has(value) ? value : new Walk(name).copy(value)) as T
+  if (typeof value === 'object' && value !== null) return (isSealed(value) ? value : copyOf(value, name)) as T
   const why = scalarFault(value)
   if (why !== undefined) throw new JsonError(name, why)
   return Object.is(value, -0) ? (0 as T) : value
@@ -62,69 +41,19 @@ export function parseSnapshot(text: string, name = 'data'): JsonValue {
   const value = JSON.parse(text) as JsonValue
   if (typeof value !== 'object' || value === null) return snapshot(value, name)
   let isSound = true
-  const refuse = (() => (isSound = false)) as unknown as Refuse
+  const refuse = (): void => void (isSound = false)
   const nodes: Container[] = [value as Container]
   for (const node of nodes) for (const key of nestedKeys(node, refuse) ?? []) nodes.push(node[key] as Container)
-  // The walk that copies knows the path of what it refuses.
+  // The copy knows the path of what it refuses.
   if (!isSound) return snapshot(value, name)
   for (const node of nodes) seal(node)
   return value
 }
 
-/** A copied container whose members at `nested` are still to be copied; linked towards the root. */
-interface Frame {
-  readonly copy: Container
-  readonly nested: readonly Key[]
-  next: number
-  readonly parent: Frame | undefined
-}
-
-/** Depth first. A container is copied whole, then the containers in it give way to their own copies, then it is sealed. */
-class Walk {
-  private readonly name: string
-  private readonly copies = new Map<object, Container>()
-  private readonly refuse: Refuse = (why, key) => {
-    throw new JsonError(this.pathTo(key), why)
-  }
-  private top: Frame | undefined
-
-  constructor(name: string) {
-    this.name = name
-  }
-
-  copy(root: object): object {
-    const result = this.enter(root)
-    for (let frame = this.top; frame !== undefined; frame = this.top) {
-      const key = frame.nested[frame.next++]
-      if (key !== undefined) {
-        frame.copy[key] = this.enter(frame.copy[key] as object)
-      } else {
-        this.top = frame.parent
-        seal(frame.copy)
-      }
-    }
-    return result
-  }
-
-  private enter(source: object): object {
-    if (Sealed.has(source)) return source
-    const known = this.copies.get(source)
-    // A copy that is not sealed yet holds the place where its source is met again.
-    if (known !== undefined) return Sealed.has(known) ? known : this.refuse('is a cycle: it holds itself')
-    const copy = copyContainer(source, this.refuse)
-    this.copies.set(source, copy)
-    const nested = nestedKeys(copy, this.refuse)
-    if (nested === undefined) seal(copy)
-    else this.top = { copy, nested, next: 0, parent: this.top }
-    return copy
-  }
-
-  /** To the container that is being entered, or to a member of it. */
-  private pathTo(key: Key | undefined): string {
-    const steps: Key[] = key === undefined ? [] : [key]
-    for (let frame = this.top; frame !== undefined; frame = frame.parent) steps.push(frame.nested[frame.next - 1] as Key)
-    return this.name + render(steps.reverse())
-  }
+function copyOf(value: object, name: string): object {
+  return new DeepCopy((why, path) => {
+    throw new JsonError(name + render(path), why)
+  }).of(value)
 }
 
 const PLAIN_KEY = /^[A-Za-z_$][\w$]*$/
