@@ -4,6 +4,7 @@ import type { LlmRuntime } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
 import { barrier } from './barrier.ts'
+import { tellDelta } from './delta.ts'
 import { type GivingUpParts, tellGivenUp, untilOver } from './giving-up.ts'
 import { callModel, type ModelCallOutcome } from './model-call.ts'
 import type { StepPlace } from './step-place.ts'
@@ -41,6 +42,7 @@ export async function askModel(parts: AskParts, place: StepPlace): Promise<Model
       untilOver(llm.stream(request), patience, (afterMs, late) =>
         tellGivenUp(parts, place, `the model of provider "${request.provider}"`, afterMs, late),
       ),
+      (chunk) => tellDelta(parts, place, attempt, chunk),
     )
     if (outcome.kind !== 'failed') return outcome
     const { failure } = outcome

@@ -29,20 +29,35 @@ interface Said {
   readonly times?: ModelTimes
 }
 
-/** Reads the stream of one model call to its finish. Never rejects. A message that was cut loses its tool calls, an interrupted one too. */
-export async function callModel(request: LlmRequest, stream: AsyncIterable<StreamChunk>): Promise<ModelCallOutcome> {
+/**
+ * Reads the stream of one model call to its finish. Never rejects. A message that was cut loses its tool calls, an interrupted one too.
+ *
+ * @param tell - is told of each chunk, once it has been taken. Must not throw.
+ */
+export async function callModel(
+  request: LlmRequest,
+  stream: AsyncIterable<StreamChunk>,
+  tell: (chunk: StreamChunk) => void,
+): Promise<ModelCallOutcome> {
   const times = new StreamTimes()
-  const outcome = await readStream(request, stream, times)
+  const outcome = await readStream(request, stream, (chunk) => {
+    times.see(chunk)
+    tell(chunk)
+  })
   return outcome.kind === 'failed' ? outcome : { ...outcome, times: times.read }
 }
 
-async function readStream(request: LlmRequest, stream: AsyncIterable<StreamChunk>, times: StreamTimes): Promise<ModelCallOutcome> {
+async function readStream(
+  request: LlmRequest,
+  stream: AsyncIterable<StreamChunk>,
+  taken: (chunk: StreamChunk) => void,
+): Promise<ModelCallOutcome> {
   const assembler = new StreamAssembler()
   try {
     for await (const chunk of stream) {
       // The assembler refuses what is no chunk.
       assembler.push(chunk)
-      times.see(chunk)
+      taken(chunk)
     }
     return outcomeOf(request, assembler)
   } catch (thrown) {

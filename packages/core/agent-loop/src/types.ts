@@ -1,5 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
-import type { LlmFailure, SessionId, UserMessage } from '@loopguard/llm'
+import type { LlmFailure, SessionId, StreamChunk, UserMessage } from '@loopguard/llm'
 import type { CancelCause, Session } from '@loopguard/session'
 import type { ToolAgent } from '@loopguard/tools'
 
@@ -98,6 +98,17 @@ export interface TurnStoppingEvent {
   readonly signal: AbortSignal
 }
 
+/** What a model says, as it comes. A failed attempt is taken back by its `request/failed`: show it as what may yet go. */
+export interface DeltaEvent {
+  readonly agent: Agent
+  readonly turn: number
+  readonly step: number
+  /** Which request of this step it is of, from 1, as `request/failed` counts. */
+  readonly attempt: number
+  /** A frozen copy. */
+  readonly chunk: StreamChunk
+}
+
 declare module '@deepseek-ai/cordis' {
   interface Events {
     /** @mode emit; listeners are contained. */
@@ -108,6 +119,8 @@ declare module '@deepseek-ai/cordis' {
     'agent/status'(event: { readonly agent: Agent; readonly status: AgentStatus }): void
     /** What ended a turn with `error` (an `LlmFailure` when a request failed, else what was thrown), or stopped the log. @mode emit; listeners are contained. */
     'agent/error'(event: { readonly agent: Agent; readonly turn: number; readonly step: number; readonly error: unknown }): void
+    /** Each chunk of a model's stream, for displays: what is committed is in the log. @mode emit; listeners are contained. */
+    'agent/delta'(event: DeltaEvent): void
     /** Before every step. @mode waterfall; a throw or an unknown answer ends the turn with `error`. */
     'agent/pre-step'(event: PreStepEvent, next: () => Promise<PreStepDecision>): Promise<PreStepDecision>
     /** A request failed. @mode waterfall; a throw or an unknown answer ends the turn with `error`. */

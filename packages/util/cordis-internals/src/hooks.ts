@@ -15,6 +15,11 @@ export function hooksOf({ events }: Bus, event: string): readonly Hook[] {
   return events._hooks[event]?.slice() ?? []
 }
 
+/** Whether an event has a listener at all, in whatever context. Much cheaper than a dispatch that finds none. */
+export function isHeard({ events }: Bus, event: string): boolean {
+  return (events._hooks[event]?.length ?? 0) > 0
+}
+
 /** Whether an event of this carrier reaches a listener. */
 export function hears(hook: Hook, carrier: unknown): boolean {
   const filter = (carrier as { readonly [FILTER]?: (ctx: Context) => boolean } | null | undefined)?.[FILTER]

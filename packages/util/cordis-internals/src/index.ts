@@ -1,6 +1,6 @@
 export { busOf, type Bus } from './bus.ts'
 export { emitContained, resolveContained } from './emit.ts'
 export { isLeaving, isUnloading } from './fibers.ts'
-export { hears, hooksOf, ownerAt, type Hook } from './hooks.ts'
+export { hears, hooksOf, isHeard, ownerAt, type Hook } from './hooks.ts'
 export { type Listener, listenersOf } from './listeners.ts'
 export { plain, withoutShadow } from './original.ts'

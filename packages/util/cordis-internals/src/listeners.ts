@@ -1,5 +1,5 @@
 import type { Bus } from './bus.ts'
-import { hears, type Hook } from './hooks.ts'
+import { hears, type Hook, isHeard } from './hooks.ts'
 
 /** A callback that is called on behalf of a carrier. */
 export type Listener = (...args: unknown[]) => unknown
@@ -12,21 +12,15 @@ const WATCHED = 'internal/dispatch'
  * resolves them: it fires `internal/dispatch` meanwhile, and a throw there is a veto, and the caller's.
  */
 export function listenersOf(
-  { events }: Bus,
+  bus: Bus,
   mode: 'emit' | 'waterfall',
   carrier: object | null,
   name: string,
   args: readonly unknown[],
 ): readonly Listener[] {
-  if (!isEmpty(events._hooks[WATCHED])) {
-    return events.dispatch(mode, carrier === null ? [name, ...args] : [carrier, name, ...args]) as Listener[]
-  }
-  const hooks = events._hooks[name]
-  return isEmpty(hooks) ? NONE : heard(hooks, carrier)
-}
-
-function isEmpty(hooks: readonly Hook[] | undefined): hooks is undefined {
-  return hooks === undefined || hooks.length === 0
+  const { events } = bus
+  if (isHeard(bus, WATCHED)) return events.dispatch(mode, carrier === null ? [name, ...args] : [carrier, name, ...args]) as Listener[]
+  return isHeard(bus, name) ? heard(events._hooks[name] as readonly Hook[], carrier) : NONE
 }
 
 /** Without `bind`, which is slow for what Cordis wraps a callback in. */

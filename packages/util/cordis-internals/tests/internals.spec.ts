@@ -3,6 +3,7 @@ import {
   busOf,
   hears,
   hooksOf,
+  isHeard,
   isLeaving,
   isUnloading,
   type Listener,
@@ -80,6 +81,7 @@ it('`_hooks`: the listeners of an event, with the context of each, as a copy', a
   const ctx = new Context()
   const bus = busOf(ctx)
   expect(hooksOf(bus, 'test/heard')).toEqual([])
+  expect(isHeard(bus, 'test/heard')).toBe(false)
   const first = await ctx.plugin({ name: 'first', apply: (own: Context) => void own.on('test/heard', () => {}) })
   await ctx.plugin({ name: 'second', apply: (own: Context) => void own.on('test/heard', () => {}, { global: true }) })
   const hooks = hooksOf(bus, 'test/heard')
@@ -87,6 +89,7 @@ it('`_hooks`: the listeners of an event, with the context of each, as a copy', a
     ['first', false],
     ['second', true],
   ])
+  expect(isHeard(bus, 'test/heard')).toBe(true)
   await first.dispose()
   expect([hooks.length, hooksOf(bus, 'test/heard').length]).toEqual([2, 1])
 })

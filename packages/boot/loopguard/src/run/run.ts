@@ -1,4 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
+import { messageOf } from '@loopguard/kit'
 import type { AuditReport } from '../audit/audit-report.ts'
 import { compose } from '../load/compose.ts'
 import { ErrorLog } from '../load/error-log.ts'
@@ -8,7 +9,9 @@ import type { Outlet } from '../show/outlet.ts'
 import { Report } from '../show/report.ts'
 import { busyAgents, cancelAgents, quiescence, sendPrompts, unmatchedInvariants } from './agents.ts'
 import { EXIT } from './exit-codes.ts'
+import { closingOf, frontendOf } from './frontend.ts'
 import { happened, type Trouble } from './fail-on.ts'
+import { HeldOutput } from './held-output.ts'
 import { runningJobs, workDone } from './jobs.ts'
 import { GRACE_MS, nameTheDeaf, unload } from './quit.ts'
 import { stayAlive } from './stay-alive.ts'
@@ -41,6 +44,7 @@ export interface RunOptions {
 /**
  * Runs a composition to its end: starts every row, sends the agents their prompts, shows what they do, and unloads everything when
  * all of them are idle, or have been told to stop (by a signal, or because standard output cannot be written to) and have stopped.
+ * While a front end is mounted it waits for that to be closed, and not until all agents are idle.
  *
  * @returns the exit code.
  * @throws CompositionError when a row did not become active; then nothing was sent.
@@ -49,7 +53,8 @@ export async function run(options: RunOptions): Promise<number> {
   const { file, rows, json, loadLimitMs, stopLimitMs, waitForJobs = false, summaryOnly = false, failOn = [], audit, out, notes } = options
   const say = (text: string): void => notes.say(text)
   const signals = new StopSignals()
-  const report = new Report({ json, summaryOnly, style: out.style, write: (text) => out.write(text), audit })
+  const shown = new HeldOutput((text) => out.write(text))
+  const report = new Report({ json, summaryOnly, style: out.style, write: (text) => shown.write(text), audit })
   let loading: Context | undefined
   const composed = compose(rows, {
     file,
@@ -67,14 +72,28 @@ export async function run(options: RunOptions): Promise<number> {
     if (loading !== undefined) await settlesWithin(UNLOAD_LIMIT_MS, loading.fiber.dispose())
     return signals.exitCode ?? EXIT.completed
   }
+  const frontend = frontendOf(ctx)
+  const isMute = frontend?.ownsStdout === true
+  if (isMute) shown.drop()
+  else shown.open()
   // It may be meant so, but it should not be found out by accident that a check is not on.
   for (const entry of unmatchedInvariants(ctx)) say(`invariants: ${entry} matches no package that has registered its checks\n`)
-  const ending = (): number => (report.failed ? EXIT.notCompleted : happened(failOn, report.counts) ? EXIT.troubled : EXIT.completed)
-  const exitCode = (): number => signals.exitCode ?? (out.isBroken ? EXIT.outputFailed : ending())
+  // Who talks to the agents has seen how their turns ended.
+  const hasFailed = (): boolean => frontend === undefined && report.failed
+  const ending = (): number => (hasFailed() ? EXIT.notCompleted : happened(failOn, report.counts) ? EXIT.troubled : EXIT.completed)
+  const isUnread = (): boolean => !isMute && out.isBroken
+  const exitCode = (): number => signals.exitCode ?? (isUnread() ? EXIT.outputFailed : ending())
 
   const stopped = Promise.race([
     signals.first.then((signal) => ({ words: `${signal}: cancelling; a second one ends at once\n`, cause: { kind: 'signal', signal } })),
-    out.broken.then(({ message }) => ({ words: `standard output: ${message}: cancelling\n`, cause: { kind: 'output', message } })),
+    (isMute ? new Promise<never>(() => {}) : out.broken).then(({ message }) => ({
+      words: `standard output: ${message}: cancelling\n`,
+      cause: { kind: 'output', message },
+    })),
+    closingOf(frontend).then((fault) => ({
+      words: fault === undefined ? '' : `front end: ${messageOf(fault)}: cancelling\n`,
+      cause: { kind: 'frontend-closed' },
+    })),
   ])
   const running = (): string[] => {
     const calls = report.calls.running()
@@ -95,13 +114,14 @@ export async function run(options: RunOptions): Promise<number> {
         .join(''),
     )
   })
-  if (!sendPrompts(ctx)) say('nothing to do: no agent has a prompt\n')
-  await Promise.race([workDone(ctx, waitForJobs), stopped.then(() => quiescence(ctx)), isTooLate])
+  if (!sendPrompts(ctx) && frontend === undefined) say('nothing to do: no agent has a prompt\n')
+  const isDone = frontend === undefined ? workDone(ctx, waitForJobs) : new Promise<never>(() => {})
+  await Promise.race([isDone, stopped.then(() => quiescence(ctx)), isTooLate])
   endWaiting()
   report.finish()
   for (const { id, owner, label } of runningJobs(ctx)) say(`ending job ${id} of agent "${owner}", which still runs: ${label}\n`)
   // From here on Node may end by itself; it must not do so with a code of its own.
   process.exitCode = exitCode()
-  await unload(ctx, signals.exitCode === undefined && !out.isBroken ? stopLimitMs : GRACE_MS, say)
+  await unload(ctx, signals.exitCode === undefined && !isUnread() && frontend === undefined ? stopLimitMs : GRACE_MS, say)
   return exitCode()
 }
