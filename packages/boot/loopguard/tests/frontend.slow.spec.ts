@@ -26,7 +26,7 @@ export function apply(ctx) {
     if (turns === 1) setTimeout(say, 300, 'still there?')
     else { ${then} }
   })
-  ctx.on('loopguard/ready', () => say('hello'))
+  ctx.on('loopguard/ready', () => setTimeout(say, 0, 'hello'))
 }
 `
 const composed = (ownsStdout: boolean, then: string, script = SCRIPT): string =>
