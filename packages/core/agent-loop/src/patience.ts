@@ -26,8 +26,18 @@ export class Patience {
   /** What `work` comes to, or, if patience is over before, what `giveUp` says. A race: docs/decisions/no-race.md says why here. */
   within<T>(work: Promise<T>, giveUp: (afterMs: number) => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      const forget = this.whenOver((afterMs) => resolve(giveUp(afterMs)))
-      void work.then(resolve, reject).finally(forget)
+      const lost = (afterMs: number): void => resolve(giveUp(afterMs))
+      this.waiting.add(lost)
+      work.then(
+        (value) => {
+          this.waiting.delete(lost)
+          resolve(value)
+        },
+        (error: unknown) => {
+          this.waiting.delete(lost)
+          reject(error)
+        },
+      )
     })
   }
 

@@ -101,8 +101,7 @@ export class LlmRuntime extends Service {
     const frozen = Object.isFrozen(request) ? request : Object.freeze({ ...request })
     const open = (): AsyncIterable<StreamChunk> =>
       streamOf(adapterFor(adapters, frozen).stream(frozen), `the adapter of provider "${frozen.provider}" returned no stream`)
-    // Cut at the consumer alone, so that a listener can see what an adapter sends behind its finish.
-    return terminated(frozen, 'cut', () => around(bus, frozen, () => terminated(frozen, 'pass', () => endAtFinish(open()))))
+    return terminated(frozen, 'cut', () => around(bus, frozen, open))
   }
 }
 
@@ -113,12 +112,16 @@ function adapterFor(adapters: ReadonlyMap<string, LlmAdapter>, { provider }: Llm
   throw new HarnessError(`no adapter for provider "${provider}" (registered: ${known === '' ? 'none' : known})`, 'NO_ADAPTER')
 }
 
-/** By position, so that a listener may ask for the rest of the chain again (a retry). */
-function around(bus: Bus, request: LlmRequest, center: () => AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> {
+/**
+ * By position, so that a listener may ask for the rest of the chain again (a retry). It sees what an adapter sends behind its finish,
+ * and a finish in any case; without listeners, both are the consumer's business alone.
+ */
+function around(bus: Bus, request: LlmRequest, open: () => AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> {
   const listeners = listenersOf(bus, 'waterfall', null, 'llm/stream', [request]) as readonly StreamListener[]
+  if (listeners.length === 0) return open()
   const from = (index: number): AsyncIterable<StreamChunk> => {
     const listener = listeners[index]
-    if (listener === undefined) return center()
+    if (listener === undefined) return terminated(request, 'pass', () => endAtFinish(open()))
     return streamOf(
       listener(request, () => from(index + 1)),
       'llm/stream: a listener returned no stream; is a `return next()` missing?',

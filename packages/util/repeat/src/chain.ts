@@ -30,7 +30,7 @@ export class Chains {
   count(agent: object, key: string, result?: string): number {
     const run = this.runs.get(agent)
     // Of a chain that was loaded the digest alone is known.
-    const isSameCall = run !== undefined && (run.key === key || run.key === digested(key))
+    const isSameCall = run !== undefined && (run.key === key || (run.key.startsWith('#') && run.key === digested(key)))
     if (isSameCall && (run.result === undefined || result === undefined || run.result === result)) {
       run.key = key
       run.result = result
