@@ -44,6 +44,10 @@ export class Fold<M> {
   private readonly step = new OpenStep()
   private isAnswered = false
   private make: ((text: string) => M) | undefined
+  /** The list that was told last, without what is due; and how much of `kept` and `told` is in it. */
+  private settled: M[] = []
+  private settledKept = 0
+  private settledTold = 0
 
   constructor(teller: Teller, read: (message: M) => Reading) {
     this.teller = teller
@@ -55,7 +59,11 @@ export class Fold<M> {
   }
 
   isBeginningOf(messages: readonly M[]): boolean {
-    return this.seen.length <= messages.length && this.seen.every((message, index) => message === messages[index])
+    const { seen } = this
+    let index = seen.length
+    if (index > messages.length) return false
+    while (--index >= 0) if (seen[index] !== messages[index]) return false
+    return true
   }
 
   /** Reads the rest of a list of which this is the beginning. */
@@ -66,17 +74,29 @@ export class Fold<M> {
   /** The list with its reminders. Each is made once, as long as the same function makes them. */
   tell(make: (text: string) => M): M[] {
     if (this.isAnswered) this.countStep()
-    const told = this.isAnswered ? [...this.told, ...this.due] : this.told
-    if (make !== this.make) for (const each of told) each.message = undefined
-    this.make = make
-    const list: M[] = []
-    let next = 0
-    for (const each of told) {
-      while (next < each.before) list.push(this.kept[next++] as M)
-      list.push((each.message ??= make(each.text)))
-    }
-    while (next < this.kept.length) list.push(this.kept[next++] as M)
+    if (make !== this.make) this.forgetMade(make)
+    this.settle(make)
+    const list = this.settled.slice()
+    if (this.isAnswered) for (const each of this.due) list.push((each.message ??= make(each.text)))
     return list
+  }
+
+  private forgetMade(make: (text: string) => M): void {
+    this.make = make
+    this.settled = []
+    this.settledKept = this.settledTold = 0
+    for (const each of [...this.told, ...this.due]) each.message = undefined
+  }
+
+  /** Only what is due may still move, and that stands at the end. */
+  private settle(make: (text: string) => M): void {
+    const { kept, told, settled } = this
+    for (; this.settledTold < told.length; this.settledTold++) {
+      const each = told[this.settledTold] as Told<M>
+      while (this.settledKept < each.before) settled.push(kept[this.settledKept++] as M)
+      settled.push((each.message ??= make(each.text)))
+    }
+    while (this.settledKept < kept.length) settled.push(kept[this.settledKept++] as M)
   }
 
   private add(message: M): void {
