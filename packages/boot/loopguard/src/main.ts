@@ -10,6 +10,8 @@ import { parseTroubles, type Trouble } from './run/fail-on.ts'
 import { replayCommand } from './run/replay-command.ts'
 import { readRows } from './load/rows.ts'
 import { run, type RunOptions } from './run/run.ts'
+import { withExamples } from './usage/examples.ts'
+import { pointToHelp } from './usage/hints.ts'
 
 const DEFAULT_LIMIT_MS = 30_000
 
@@ -30,18 +32,24 @@ export async function main(args: readonly string[]): Promise<number> {
     .version(version(), '-V, --version')
     .exitOverride()
     .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => notes.write(text) })
-    .showHelpAfterError()
     .addHelpText(
       'after',
       '\nExit codes: 0 every turn completed, 1 a row did not start, 2 usage, 3 a turn ended otherwise, 4 what --fail-on names has happened, 5 standard output could not be written to, 129, 130 and 143 after SIGHUP, SIGINT and SIGTERM.',
     )
-  shared(program.command('run').argument('[cordis.yml]', 'the composition', 'cordis.yml'))
+  const runs = shared(program.command('run').argument('[cordis.yml]', 'the composition', 'cordis.yml'))
     .description('boot a composition, send its agents their prompts, and end when all of them are idle')
     .option('--wait-for-jobs', 'wait for background jobs, instead of ending what still runs when all agents are idle')
     .action(async (path: string, { waitForJobs, ...shared }: Shared & { readonly waitForJobs?: true }) => {
       const file = resolve(path)
       code = await run({ file, rows: await readRows(file), ...sharedOf(shared), waitForJobs: waitForJobs === true, out, notes })
     })
+  withExamples(
+    runs,
+    ['loopguard run', 'the cordis.yml of this folder'],
+    ['loopguard run team/cordis.yml --wait-for-jobs', 'another one, with what it starts in the background'],
+    ['loopguard run --json > events.jsonl', 'every event, for a program'],
+    ['loopguard run --fail-on reminder,timeout', 'in CI: exit with 4 when an agent went in circles or a call timed out'],
+  )
   const replay = program
     .command('replay')
     .argument('<transcript>', 'a recorded conversation, in any format that is read; - is standard input')
@@ -51,6 +59,13 @@ export async function main(args: readonly string[]): Promise<number> {
     (ended) => (code = ended),
   )
   addLogCommands(program, out)
+  withExamples(
+    program,
+    ['loopguard run', 'runs the cordis.yml of this folder'],
+    ['loopguard replay session.jsonl', 'shows where the guards would have acted in a recorded conversation'],
+    ['loopguard run --help', 'shows the options of a command, and examples'],
+  )
+  pointToHelp(program)
   try {
     await program.parseAsync(args, { from: 'user' })
     return code

@@ -24,29 +24,35 @@ async function here(args: readonly string[]): Promise<Ended> {
 }
 
 describe('a usage error', () => {
-  it('exits with 2, explains and shows the usage', async () => {
+  it('exits with 2, explains and says where the help is', async () => {
     const { code, out, err } = await run(['run', '--nope'])
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toMatch(/^error: unknown option '--nope'\n\nUsage: loopguard run \[options\] \[cordis.yml\]\n/)
+    expect(err).toBe("error: unknown option '--nope'\n(loopguard run --help shows how it is used)")
   })
 
   it.each([
-    [['replay'], "error: missing required argument 'transcript'", 'Usage: loopguard replay [options] <transcript>'],
+    [['replay'], "error: missing required argument 'transcript'", '(loopguard replay --help shows how it is used)'],
     [
       ['replay', 'x.json', '--thresholds', '3,x'],
       "argument '3,x' is invalid. Expected integers separated by commas",
-      'Usage: loopguard replay',
+      '(loopguard replay --help shows how it is used)',
     ],
-    [['run', '--load-limit', '0'], "argument '0' is invalid. Expected milliseconds, 1 to 2147483647.", 'Usage: loopguard run'],
-    [['run', '--load-limit', '1s'], "argument '1s' is invalid.", 'Usage: loopguard run'],
-    [['run', 'a.yml', 'b.yml'], "too many arguments for 'run'", 'Usage: loopguard run'],
-    [['rnu'], "error: unknown command 'rnu'\n(Did you mean run?)", 'Usage: loopguard [options] [command]'],
-    [[], 'Usage: loopguard [options] [command]', 'run [options] [cordis.yml]'],
-  ])('may be of any kind: loopguard %j', async (args, complaint, usage) => {
+    [['run', '--load-limit', '0'], "argument '0' is invalid. Expected milliseconds, 1 to 2147483647.", '(loopguard run --help shows how it is used)'],
+    [['run', '--load-limit', '1s'], "argument '1s' is invalid.", '(loopguard run --help shows how it is used)'],
+    [['run', 'a.yml', 'b.yml'], "too many arguments for 'run'", '(loopguard run --help shows how it is used)'],
+    [['rnu'], "error: unknown command 'rnu'\n(Did you mean run?)", '(loopguard --help shows how it is used)'],
+  ])('may be of any kind: loopguard %j', async (args, complaint, hint) => {
     const { code, out, err } = await here(args)
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(complaint)
-    expect(err).toContain(usage)
+    expect(err.trimEnd().endsWith(hint), err).toBe(true)
+    expect(err).not.toContain('Usage:')
+  })
+
+  it('is to say nothing: then the whole help is the answer', async () => {
+    const { code, out, err } = await here([])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^Usage: loopguard \[options\] \[command\]\n/)
   })
 
   it('is what a guard refuses that was set up on the command line', async () => {
@@ -60,7 +66,7 @@ describe('a usage error', () => {
     ])
     expect(code).toBe(2)
     expect(err).toMatch(/^error: invalid config:\n.*`thresholds`.*integer >= 2, got 1/)
-    expect(err).toContain('Usage: loopguard replay')
+    expect(err).toContain('(loopguard replay --help shows how it is used)')
   })
 
   it('is not what is wrong with the transcript, which exits with 1', async () => {
@@ -82,6 +88,19 @@ describe('asking', () => {
     const { code, out, err } = await here(args)
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toContain(answer)
+  })
+
+  it('any command about its use answers with examples that begin with its name', async () => {
+    await here(['--help'])
+    const names = [...(/^Commands:\n([^]*?)\n\n/m.exec(written.out)?.[1] ?? '').matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name)
+    expect(names).toEqual(expect.arrayContaining(['run', 'replay', 'sessions', 'show', 'repair']))
+    for (const name of names.filter((one) => one !== 'help')) {
+      written.out = ''
+      await here([name, '--help'])
+      const examples = written.out.split('\nExamples:\n')[1]?.trimEnd().split('\n') ?? []
+      expect(examples.length, name).toBeGreaterThan(0)
+      for (const line of examples) expect(line).toMatch(new RegExp(`^ {2}(?:.* \\| )?loopguard ${name}\\b.* {2}\\S`))
+    }
   })
 
   it('lists the options that the README lists', async () => {

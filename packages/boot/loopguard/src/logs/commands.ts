@@ -1,13 +1,14 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Outlet } from '../show/outlet.ts'
+import { withExamples } from '../usage/examples.ts'
 import { repair } from './repair.ts'
 import { sessionsIn } from './sessions.ts'
 import { showLog } from './show.ts'
 
 /** The commands that look after stored logs, and what they say goes to `out`. */
 export function addLogCommands(program: Command, out: Outlet): void {
-  program
+  const sessions = program
     .command('sessions')
     .argument('[cordis.yml]', 'the composition whose sessions they are', 'cordis.yml')
     .description('list the stored sessions, the latest first')
@@ -16,13 +17,13 @@ export function addLogCommands(program: Command, out: Outlet): void {
     .action(async (path: string, { directory, json }: { readonly directory?: string; readonly json?: true }) => {
       out.say(await sessionsIn({ file: resolve(path), directory, json: json === true }))
     })
-  program
+  const show = program
     .command('show')
     .argument('<log>', 'a session log')
     .description('show a stored session as a run shows it')
     .option('--from <turn>', 'the first turn to show', parseTurn, 1)
     .action((log: string, { from }: { readonly from: number }) => showLog(log, from, out))
-  program
+  const mend = program
     .command('repair')
     .argument('<log>', 'a session log that does not load')
     .description('write what can be read of a damaged log into a new one, and say what was dropped')
@@ -30,6 +31,21 @@ export function addLogCommands(program: Command, out: Outlet): void {
     .action(async (log: string, { output }: { readonly output?: string }) => {
       out.say(await repair(log, output))
     })
+  withExamples(
+    sessions,
+    ['loopguard sessions', 'those of the cordis.yml of this folder'],
+    ['loopguard sessions --directory logs', 'those of a folder'],
+  )
+  withExamples(
+    show,
+    ['loopguard show logs/worker.jsonl', 'the whole session'],
+    ['loopguard show logs/worker.jsonl --from 3', 'the third turn and what came after it'],
+  )
+  withExamples(
+    mend,
+    ['loopguard repair logs/worker.jsonl', 'writes logs/worker-repaired.jsonl'],
+    ['loopguard repair logs/worker.jsonl -o new.jsonl', 'writes new.jsonl'],
+  )
 }
 
 function parseTurn(text: string): number {

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { AuditReport } from '../audit/audit-report.ts'
 import { type RuleName, RULES } from '../audit/audit.ts'
 import { CompositionError } from '../load/faults.ts'
+import { withExamples } from '../usage/examples.ts'
 import { GUARD_ROWS, type ReplayOptions, replayRows } from './replay-rows.ts'
 import { run, type RunOptions } from './run.ts'
 
@@ -19,6 +20,13 @@ export function replayCommand<Shared>(
   sharedOf: (options: Shared) => SharedOptions,
   done: (code: number) => void,
 ): Command {
+  withExamples(
+    command,
+    ['loopguard replay session.jsonl', 'the conversation, and where the guards act in it'],
+    ['loopguard replay session.jsonl --summary', 'only what they find'],
+    ['loopguard replay session.jsonl --thresholds 3,6', 'with other thresholds'],
+    ['curl -s $URL | loopguard replay -', 'from standard input'],
+  )
   return command
     .description('play a recorded conversation through the guards, and show where their reminders act')
     .option('--thresholds <counts>', 'at how many equal calls in a row to remind, such as 3,5,8', parseCounts)
