@@ -6,6 +6,7 @@ import { addLogCommands } from './logs/commands.ts'
 import { LogFault } from './logs/store.ts'
 import { outletOf } from './show/outlet.ts'
 import { EXIT } from './run/exit-codes.ts'
+import type { PromptChoice } from './run/agents.ts'
 import { parseTroubles, type Trouble } from './run/fail-on.ts'
 import { replayCommand } from './run/replay-command.ts'
 import { readRows } from './load/rows.ts'
@@ -20,6 +21,11 @@ interface Shared {
   readonly loadLimit: number
   readonly stopLimit: number
   readonly failOn?: readonly Trouble[] | undefined
+}
+
+interface RunFlags {
+  readonly waitForJobs?: true
+  readonly prompt?: PromptChoice
 }
 
 /** The command line. Never rejects for what a user can get wrong: it says so on standard error and returns the exit code. */
@@ -39,14 +45,16 @@ export async function main(args: readonly string[]): Promise<number> {
   const runs = shared(program.command('run').argument('[cordis.yml]', 'the composition', 'cordis.yml'))
     .description('boot a composition, send its agents their prompts, and end when all of them are idle')
     .option('--wait-for-jobs', 'wait for background jobs, instead of ending what still runs when all agents are idle')
-    .action(async (path: string, { waitForJobs, ...shared }: Shared & { readonly waitForJobs?: true }) => {
+    .option('--prompt [text]', 'send every configured agent its prompt, or this text, also if it goes on with a log', parsePrompt)
+    .action(async (path: string, { waitForJobs, prompt, ...shared }: Shared & RunFlags) => {
       const file = resolve(path)
-      code = await run({ file, rows: await readRows(file), ...sharedOf(shared), waitForJobs: waitForJobs === true, out, notes })
+      code = await run({ file, rows: await readRows(file), ...sharedOf(shared), waitForJobs: waitForJobs === true, prompt, out, notes })
     })
   withExamples(
     runs,
     ['loopguard run', 'the cordis.yml of this folder'],
     ['loopguard run team/cordis.yml --wait-for-jobs', 'another one, with what it starts in the background'],
+    ['loopguard run --prompt "Go on"', 'the agents go on with their logs, and are told this'],
     ['loopguard run --json > events.jsonl', 'every event, for a program'],
     ['loopguard run --fail-on reminder,timeout', 'in CI: exit with 4 when an agent went in circles or a call timed out'],
   )
@@ -97,6 +105,12 @@ function parseLimit(text: string): number {
   const limit = Number(text)
   if (!(limit >= 1 && limit <= 2_147_483_647)) throw new InvalidArgumentError('Expected milliseconds, 1 to 2147483647.')
   return limit
+}
+
+function parsePrompt(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('Expected text that is not blank.')
+  if (/^\S+\.ya?ml$/.test(text)) throw new InvalidArgumentError(`It was taken as the text; write: loopguard run ${text} --prompt`)
+  return text
 }
 
 function version(): string {

@@ -30,5 +30,5 @@ it('a log alone says which call a reminder followed, and which message was a rem
 
 it('a log without the ids leaves it open', () => {
   const book = bookOf(call('c1'), result('c1'), heard(from('m1', 'repeat-tool-reminder')))
-  expect([book.causeOf('m1'), book.reminded, book.running()]).toEqual([undefined, [], ['agent "a", turn 1, step 0']])
+  expect([book.causeOf('m1'), book.reminded, book.activities.running()]).toEqual([undefined, [], ['agent "a", turn 1, step 0']])
 })

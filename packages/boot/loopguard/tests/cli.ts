@@ -18,7 +18,8 @@ const SOURCE = [
   pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href,
   join(PACKAGE, 'src/bin.ts'),
 ]
-const COMMAND = process.env['LOOPGUARD_TEST_MODE'] === 'lib' ? [join(PACKAGE, 'bin.js')] : SOURCE
+/** What Node is told to run. */
+export const COMMAND = process.env['LOOPGUARD_TEST_MODE'] === 'lib' ? [join(PACKAGE, 'bin.js')] : SOURCE
 
 export interface ChildOptions {
   readonly cwd?: string

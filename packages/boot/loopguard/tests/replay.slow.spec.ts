@@ -15,7 +15,7 @@ describe('replaying the example', () => {
       'the reminder acted after',
       '  1. run_tests {"file":"lists.spec.ts","bail":true} [call_04] (replay, turn 1, step 4)',
       '  2. run_tests {"file":"lists.spec.ts","bail":true} [call_08] (replay, turn 1, step 8)',
-      'summary: 12 calls, 2 reminders, 0 timeouts, 1 agent, 2 turns, 13 steps, 0 input + 0 output tokens',
+      'summary: 12 calls, 2 reminders, 0 timeouts, 1 agent, 2 turns, 13 steps, tokens not recorded',
     ])
     expect(readdirSync(EXAMPLES)).toEqual(['failing-test.json'])
   })

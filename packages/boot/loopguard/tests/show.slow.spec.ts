@@ -8,7 +8,7 @@ const STORED = HOST.replace("'@loopguard/session'", "'@loopguard/session', confi
 
 it('a stored session is shown as its run was, with the calls that reminders followed, from any turn', async () => {
   const place = folder({ 'cordis.yml': STORED + AGENT, 'script.yml': LOOP.repeat(2) })
-  const runs = [await run(['run'], { cwd: place }), await run(['run'], { cwd: place })]
+  const runs = [await run(['run'], { cwd: place }), await run(['run', '--prompt'], { cwd: place })]
   const [first, second] = runs.map(({ out }) => out.slice(0, out.indexOf('the reminder acted after')))
   expect(first).toContain('REMINDER after look [')
   const log = join(place, 'logs/worker.jsonl')

@@ -201,7 +201,7 @@ describe('the picture', () => {
       'the reminder acted after',
       '  1. cat {"file": "report.txt"} [call_08] (replay, turn 1, step 8): repeated-failure-reminder',
       '  2. copy {"from": "report.txt", "to": "archive"} [call_09] (replay, turn 1, step 9): repeated-failure-reminder',
-      'summary: 10 calls, 2 reminders, 0 timeouts, 1 agent, 1 turn, 11 steps, 0 input + 0 output tokens',
+      'summary: 10 calls, 2 reminders, 0 timeouts, 1 agent, 1 turn, 11 steps, tokens not recorded',
     ])
   })
 })

@@ -37,7 +37,11 @@ describe('a usage error', () => {
       "argument '3,x' is invalid. Expected integers separated by commas",
       '(loopguard replay --help shows how it is used)',
     ],
-    [['run', '--load-limit', '0'], "argument '0' is invalid. Expected milliseconds, 1 to 2147483647.", '(loopguard run --help shows how it is used)'],
+    [
+      ['run', '--load-limit', '0'],
+      "argument '0' is invalid. Expected milliseconds, 1 to 2147483647.",
+      '(loopguard run --help shows how it is used)',
+    ],
     [['run', '--load-limit', '1s'], "argument '1s' is invalid.", '(loopguard run --help shows how it is used)'],
     [['run', 'a.yml', 'b.yml'], "too many arguments for 'run'", '(loopguard run --help shows how it is used)'],
     [['rnu'], "error: unknown command 'rnu'\n(Did you mean run?)", '(loopguard --help shows how it is used)'],

@@ -24,7 +24,7 @@ export class AgentLoop extends Service {
   static readonly Config: z<Partial<Config>, Config> = Config
 
   private readonly fleet: Fleet
-  private readonly configured: AgentPrompt[] = []
+  private readonly made: { readonly agent: Agent; readonly prompt: string | undefined }[] = []
 
   constructor(ctx: Context, config: Config) {
     super(ctx, 'agentLoop')
@@ -61,13 +61,18 @@ export class AgentLoop extends Service {
 
   /** The configured agents that want to start with a message; the command that runs the composition sends it when every row is active. */
   prompts(): readonly AgentPrompt[] {
-    return this.configured
+    return this.made.flatMap(({ agent, prompt }) => (prompt === undefined ? [] : [{ agent, prompt }]))
+  }
+
+  /** The agents of the configuration, in its order. */
+  configured(): readonly Agent[] {
+    return this.made.map(({ agent }) => agent)
   }
 
   private async start(rows: readonly AgentRow[]): Promise<void> {
     for (const { id, prompt, ...options } of rows) {
       const agent = await this.fleet.restore(SessionId(id), options)
-      if (prompt !== undefined) this.configured.push({ agent, prompt })
+      this.made.push({ agent, prompt })
     }
   }
 }

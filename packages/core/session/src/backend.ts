@@ -43,6 +43,8 @@ export interface EventSink {
   readonly lost?: AbortSignal
   /** Grows with each taking over, so that a tool can fence what it writes elsewhere. */
   readonly epoch?: number
+  /** Where the log is, for a person who looks for it: the path of a file. */
+  readonly location?: string
   /** Starts to give the log back. */
   close(): void
   /** Where that takes time: settles when the log is free. There once `close` has returned. */

@@ -30,6 +30,10 @@ export class LogFile implements EventSink {
     this.size = size
   }
 
+  get location(): string {
+    return this.path
+  }
+
   encode(event: SessionEvent): Uint8Array {
     if (this.broken !== undefined) throw this.broken
     return encodeLine(event)

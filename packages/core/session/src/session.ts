@@ -55,6 +55,11 @@ export class Session {
     return this.parts.sink?.epoch
   }
 
+  /** Where the log is, for a person who looks for it: the path of its file. Nowhere, while it is kept in memory alone. */
+  get location(): string | undefined {
+    return this.parts.sink?.location
+  }
+
   /** After `close`, where giving the log back takes time: settles when the id is free. Rejects when something was lost at the end. */
   get released(): Promise<void> | undefined {
     return this.releasing

@@ -4,11 +4,14 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import { isAbsolute, relative } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
 
 interface Agent {
   readonly id: string
   readonly status: string
+  readonly session?: { readonly events: readonly { readonly type: string }[]; readonly location?: string | undefined }
+  readonly inbox?: { readonly hasPending: boolean }
   followup(message: object): void
   cancel(cause: StopCause, options?: { readonly abandonAfterMs?: number }): void
   whenIdle(): Promise<void>
@@ -23,16 +26,57 @@ interface StopCause {
 
 interface AgentLoop {
   list(): readonly Agent[]
-  prompts?(): readonly { readonly agent: Agent; readonly prompt: string }[]
+  prompts?(): readonly Prompt[]
+  configured?(): readonly Agent[]
 }
 
-/** Says `loopguard/ready`, and sends the prompts of the configured agents. Whether anything runs now. */
-export function sendPrompts(ctx: Context): boolean {
+interface Prompt {
+  readonly agent: Agent
+  readonly prompt: string
+}
+
+/**
+ * What is sent to the configured agents: without a word of the user their own prompts, and those to fresh sessions only; with `true`
+ * their own in any case; else this text, to every one of them.
+ */
+export type PromptChoice = true | string | undefined
+
+/** Says `loopguard/ready`, and sends the configured agents their prompts. Whether anything runs now. */
+export function sendPrompts(ctx: Context, choice: PromptChoice, say: (text: string) => void): boolean {
+  // Before a plugin that has waited for it sends something: to be fresh is a matter of the log as it was found.
+  const prompts = chosen(ctx, choice).map((prompt) => ({ ...prompt, isSent: choice !== undefined || isFresh(prompt.agent) }))
   ;(ctx.emit as unknown as (name: string) => void).call(ctx, 'loopguard/ready')
-  for (const { agent, prompt } of loopOf(ctx)?.prompts?.() ?? []) {
-    agent.followup({ id: randomUUID(), role: 'user', content: [{ type: 'text', text: prompt }], source: { kind: 'user' } })
+  for (const { agent, prompt, isSent } of prompts) {
+    if (isSent) agent.followup({ id: randomUUID(), role: 'user', content: [{ type: 'text', text: prompt }], source: { kind: 'user' } })
+    else say(`agent "${agent.id}" goes on with its log, and is not sent its prompt again; --prompt sends it\n`)
   }
   return busyAgents(ctx).length > 0
+}
+
+function chosen(ctx: Context, choice: PromptChoice): readonly Prompt[] {
+  const loop = loopOf(ctx)
+  if (typeof choice !== 'string') return loop?.prompts?.() ?? []
+  return (loop?.configured?.() ?? []).map((agent) => ({ agent, prompt: choice }))
+}
+
+/** Nobody has said anything to it, and nothing waits. */
+function isFresh({ session, inbox }: Agent): boolean {
+  return session?.events.some(({ type }) => type === 'user/message') !== true && inbox?.hasPending !== true
+}
+
+/** Says where the log of each agent is, also of those that are made from now on. One in memory is nowhere. */
+export function tellLogs(ctx: Context, say: (text: string) => void): void {
+  const tell = ({ id, session }: Agent): void => {
+    if (session?.location !== undefined) say(`log of agent "${id}": ${shortest(session.location)}\n`)
+  }
+  for (const agent of loopOf(ctx)?.list() ?? []) tell(agent)
+  heard<{ readonly agent: Agent }>(ctx, 'agent/created', ({ agent }) => tell(agent))
+}
+
+/** From here, when it is below. */
+function shortest(location: string): string {
+  const path = isAbsolute(location) ? relative(process.cwd(), location) : location
+  return path === '' || path.startsWith('..') || isAbsolute(path) ? location : path
 }
 
 /** Waits until every agent is idle, those included that start meanwhile. */
@@ -55,14 +99,14 @@ export function busyAgents(ctx: Context): Agent[] {
  */
 export function cancelAgents(ctx: Context, cause: StopCause, abandonAfterMs: number): void {
   const cancel = (agent: Agent): void => agent.cancel(cause, { abandonAfterMs })
-  listenToStatus(ctx, ({ agent, status }) => {
+  heard<{ readonly agent: Agent; readonly status: string }>(ctx, 'agent/status', ({ agent, status }) => {
     if (status === 'running') cancel(agent)
   })
   for (const agent of loopOf(ctx)?.list() ?? []) cancel(agent)
 }
 
-function listenToStatus(ctx: Context, listener: (event: { readonly agent: Agent; readonly status: string }) => void): void {
-  ;(ctx.on as unknown as (name: string, heard: typeof listener) => void).call(ctx, 'agent/status', listener)
+function heard<Event>(ctx: Context, name: string, listener: (event: Event) => void): void {
+  ;(ctx.on as unknown as (name: string, listener: (event: Event) => void) => void).call(ctx, name, listener)
 }
 
 /** The agent loop of a composition that has one. */

@@ -7,7 +7,9 @@ import type { Row } from '../load/rows.ts'
 import { settlesWithin, UNLOAD_LIMIT_MS } from '../load/time-limit.ts'
 import type { Outlet } from '../show/outlet.ts'
 import { Report } from '../show/report.ts'
-import { busyAgents, cancelAgents, quiescence, sendPrompts, unmatchedInvariants } from './agents.ts'
+import { liveLine } from '../live/live-line.ts'
+import { waitingFor } from '../live/words.ts'
+import { busyAgents, cancelAgents, type PromptChoice, quiescence, sendPrompts, tellLogs, unmatchedInvariants } from './agents.ts'
 import { EXIT } from './exit-codes.ts'
 import { closingOf, frontendOf } from './frontend.ts'
 import { happened, type Trouble } from './fail-on.ts'
@@ -31,6 +33,8 @@ export interface RunOptions {
   readonly stopLimitMs: number
   /** Whether background jobs are waited for, and not ended. */
   readonly waitForJobs?: boolean
+  /** What the configured agents are sent. */
+  readonly prompt?: PromptChoice
   /** Nothing of the conversation: what comes after it alone. */
   readonly summaryOnly?: boolean
   /** What fails a run in which every turn has completed. */
@@ -50,7 +54,8 @@ export interface RunOptions {
  * @throws CompositionError when a row did not become active; then nothing was sent.
  */
 export async function run(options: RunOptions): Promise<number> {
-  const { file, rows, json, loadLimitMs, stopLimitMs, waitForJobs = false, summaryOnly = false, failOn = [], audit, out, notes } = options
+  const { file, rows, json, loadLimitMs, stopLimitMs, waitForJobs = false, summaryOnly = false, failOn = [], audit, prompt } = options
+  const { out, notes } = options
   const say = (text: string): void => notes.say(text)
   const signals = new StopSignals()
   const shown = new HeldOutput((text) => out.write(text))
@@ -96,7 +101,7 @@ export async function run(options: RunOptions): Promise<number> {
     })),
   ])
   const running = (): string[] => {
-    const calls = report.calls.running()
+    const calls = report.calls.activities.running()
     return calls.length > 0 ? calls : busyAgents(ctx).map(({ id }) => `agent "${id}"`)
   }
   let endWaiting = stayAlive(running, (hanging) =>
@@ -114,9 +119,16 @@ export async function run(options: RunOptions): Promise<number> {
         .join(''),
     )
   })
-  if (!sendPrompts(ctx) && frontend === undefined) say('nothing to do: no agent has a prompt\n')
-  const isDone = frontend === undefined ? workDone(ctx, waitForJobs) : new Promise<never>(() => {})
-  await Promise.race([isDone, stopped.then(() => quiescence(ctx)), isTooLate])
+  const words = (): string | undefined => waitingFor(report.calls.activities, report.counts, performance.now())
+  const endLiveLine = json || isMute ? undefined : liveLine({ stream: out.stream, others: [notes.stream], style: out.style, words })
+  try {
+    tellLogs(ctx, say)
+    if (!sendPrompts(ctx, prompt, say) && frontend === undefined) say('nothing to do: no agent has a prompt\n')
+    const isDone = frontend === undefined ? workDone(ctx, waitForJobs) : new Promise<never>(() => {})
+    await Promise.race([isDone, stopped.then(() => quiescence(ctx)), isTooLate])
+  } finally {
+    endLiveLine?.()
+  }
   endWaiting()
   report.finish()
   for (const { id, owner, label } of runningJobs(ctx)) say(`ending job ${id} of agent "${owner}", which still runs: ${label}\n`)

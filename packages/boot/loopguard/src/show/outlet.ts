@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty'
 import { escaped, type Style, styleOf } from './terminal.ts'
 
-type Stream = Pick<WriteStream, 'write' | 'on'> & { readonly isTTY?: boolean }
+type Stream = Pick<WriteStream, 'write' | 'on'> & { readonly isTTY?: boolean; readonly columns?: number }
 
 const outlets = new WeakMap<Stream, Outlet>()
 
@@ -17,7 +17,7 @@ export class Outlet {
   readonly style: Style
   /** Settles when the stream cannot be written to. */
   readonly broken: Promise<Error>
-  private readonly stream: Stream
+  readonly stream: Stream
   private readonly fail: (error: Error) => void
   private failure: Error | undefined
 

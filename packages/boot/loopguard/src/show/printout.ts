@@ -3,6 +3,7 @@ import { childOf, goalLine, speakerOf } from './delegation.ts'
 import { FailedRequests } from './failed-requests.ts'
 import { type Block, type EndReason, isReminder, isTimeout, type LogEvent, type LogMessage } from './log-events.ts'
 import { escaped, type Style } from './terminal.ts'
+import { hanging } from './width.ts'
 
 const LABEL_WIDTH = 10
 /** What a terminal shows of one text; elsewhere every text is whole. */
@@ -76,7 +77,7 @@ export class Printout {
 
   private ended({ turn, reason }: { readonly turn: number; readonly reason: EndReason }, blockedBy: string | undefined): string {
     const tone = reason.kind === 'completed' ? 'green' : 'red'
-    return `${this.style.paint[tone](`== turn ${turn} ended: ${this.safe(endOf(reason, blockedBy))}`)}\n`
+    return `${this.style.paint[tone](this.marked(`turn ${turn} ended: ${this.safe(endOf(reason, blockedBy))}`))}\n`
   }
 
   private header({ provider, model, system, tools = [] }: Extract<LogEvent, { type: 'request/header' }>['data']): string {
@@ -112,17 +113,22 @@ export class Printout {
   }
 
   private heading(text: string): string {
-    return `${this.style.paint.bold(`== ${this.safe(text)}`)}\n`
+    return `${this.style.paint.bold(this.marked(this.safe(text)))}\n`
+  }
+
+  private marked(text: string): string {
+    return this.style.isTerminal ? hanging('== ', text, this.style.columns) : `== ${text}`
   }
 
   private entry(label: string, text: string, tone: Tone): string {
-    const { isTerminal } = this.style
+    const { isTerminal, columns } = this.style
     const name = this.painted(this.safe(label), tone)
     if (!isTerminal) return text.includes('\n') ? `${name}:\n${text}\n` : `${name}: ${text}\n`
     const lines = shortened(escaped(text)).split('\n')
     const pad = ' '.repeat(Math.max(1, LABEL_WIDTH - label.length))
     const onOneLine = lines.length === 1 && label.length < LABEL_WIDTH
-    return onOneLine ? `  ${name}${pad}${lines[0] ?? ''}\n` : `  ${name}\n${lines.map((line) => `    ${line}\n`).join('')}`
+    if (onOneLine) return `${hanging(`  ${name}${pad}`, lines[0] ?? '', columns)}\n`
+    return `  ${name}\n${lines.map((line) => `${hanging('    ', line, columns)}\n`).join('')}`
   }
 
   private painted(label: string, tone: Tone): string {

@@ -5,8 +5,9 @@ import { blockingLimit, type LimitRecord } from './limits.ts'
 import { listen, type LogEvent, REPEAT_REMINDER } from './log-events.ts'
 import { placeOf } from './place.ts'
 import { Printout } from './printout.ts'
-import { type Counts, Tally } from './tally.ts'
+import { type Counts, Tally, type Tokens } from './tally.ts'
 import { escaped, type Style } from './terminal.ts'
+import { folded } from './width.ts'
 
 /** The last line of `--json`: `{"summary": …}`. */
 interface Summary extends Counts {
@@ -61,10 +62,11 @@ export class Report {
   finish(): void {
     const { json, write, audit, style } = this.options
     const told = audit?.finish()
-    if (told !== undefined) write(json ? told.lines() : told.text(style))
+    const fold = (text: string): string => (style.isTerminal ? folded(text, style.columns) : text)
+    if (told !== undefined) write(json ? told.lines() : fold(told.text(style)))
     const reminded = this.calls.reminded.flatMap(({ guard, call }) => (guard === REPEAT_REMINDER ? [call] : []))
     const summary: Summary = { ...this.counts, reminded, limits: this.limits }
-    write(json ? `${JSON.stringify({ summary: { ...summary, ...told?.summary } })}\n` : this.textOf(summary))
+    write(json ? `${JSON.stringify({ summary: { ...summary, ...told?.summary } })}\n` : fold(this.textOf(summary)))
   }
 
   private show(agent: string, event: LogEvent, log: readonly LogEvent[]): void {
@@ -108,8 +110,14 @@ function numbersOf({ agents, turns, unfinished, steps, calls, reminders, timeout
     count(agents, 'agent'),
     `${count(turns, 'turn')}${unfinished > 0 ? ` (${unfinished} not completed)` : ''}`,
     count(steps, 'step'),
-    `${tokens.input} input + ${tokens.output} output tokens`,
+    tokensOf(tokens),
   ].join(', ')
+}
+
+function tokensOf(tokens: Tokens | null): string {
+  if (tokens === null) return 'tokens not recorded'
+  const { input, output, answersWithout = 0 } = tokens
+  return `${input} input + ${output} output tokens${answersWithout > 0 ? ` (${count(answersWithout, 'answer')} without a record)` : ''}`
 }
 
 function count(number: number, noun: string): string {

@@ -1,5 +1,12 @@
 import { isReminder, isTimeout, type LogEvent } from './log-events.ts'
 
+export interface Tokens {
+  readonly input: number
+  readonly output: number
+  /** How many answers have said nothing of it, if some have: one that was cut off, for instance. */
+  readonly answersWithout?: number
+}
+
 /** The numbers of a run. */
 export interface Counts {
   readonly agents: number
@@ -10,7 +17,8 @@ export interface Counts {
   readonly calls: number
   readonly reminders: number
   readonly timeouts: number
-  readonly tokens: { readonly input: number; readonly output: number }
+  /** `null` when no answer of a model said how many. */
+  readonly tokens: Tokens | null
 }
 
 /** Counts what the logs of all agents say. */
@@ -24,6 +32,8 @@ export class Tally {
   private timeouts = 0
   private input = 0
   private output = 0
+  private answers = 0
+  private counted = 0
 
   note(agent: string, event: LogEvent): void {
     this.agents.add(agent)
@@ -47,6 +57,8 @@ export class Tally {
         if (isReminder(event.data)) this.reminders++
         return
       case 'assistant/message':
+        this.answers++
+        if (event.data.usage !== undefined) this.counted++
         this.input += event.data.usage?.inputTokens ?? 0
         this.output += event.data.usage?.outputTokens ?? 0
         return
@@ -59,7 +71,13 @@ export class Tally {
   }
 
   counts(): Counts {
-    const { agents, turns, completed, steps, calls, reminders, timeouts, input, output } = this
-    return { agents: agents.size, turns, unfinished: turns - completed, steps, calls, reminders, timeouts, tokens: { input, output } }
+    const { agents, turns, completed, steps, calls, reminders, timeouts } = this
+    return { agents: agents.size, turns, unfinished: turns - completed, steps, calls, reminders, timeouts, tokens: this.tokens() }
+  }
+
+  private tokens(): Tokens | null {
+    const { input, output, answers, counted } = this
+    if (counted === 0) return null
+    return { input, output, ...(counted < answers && { answersWithout: answers - counted }) }
   }
 }

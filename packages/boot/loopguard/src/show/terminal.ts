@@ -6,8 +6,14 @@ type Colors = ReturnType<typeof pc.createColors>
 export interface Style {
   /** A person reads along: indent, shorten, and let no control character through. */
   readonly isTerminal: boolean
+  /** Whether what was written can be taken back. */
+  readonly movesCursor: boolean
+  /** How wide it is now. */
+  readonly columns: number
   readonly paint: Colors
 }
+
+const DEFAULT_COLUMNS = 80
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -15,12 +21,21 @@ type Environment = Readonly<Record<string, string | undefined>>
  * Colours are for terminals. `NO_COLOR` (https://no-color.org) turns them off, `FORCE_COLOR` turns them on where there is no
  * terminal; where both are set, there are none.
  */
-export function styleOf(stream: { readonly isTTY?: boolean }, env: Environment = process.env): Style {
+export function styleOf(stream: { readonly isTTY?: boolean; readonly columns?: number }, env: Environment = process.env): Style {
   const isTerminal = stream.isTTY === true
+  const movesCursor = isTerminal && env['TERM'] !== 'dumb'
   const forced = env['FORCE_COLOR']
-  const wanted = forced === undefined || forced === '' ? isTerminal && env['TERM'] !== 'dumb' : forced !== '0' && forced !== 'false'
+  const wanted = forced === undefined || forced === '' ? movesCursor : forced !== '0' && forced !== 'false'
   const refused = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== ''
-  return { isTerminal, paint: pc.createColors(wanted && !refused) }
+  return {
+    isTerminal,
+    movesCursor,
+    // Some terminals say 0 when they do not know.
+    get columns() {
+      return stream.columns || DEFAULT_COLUMNS
+    },
+    paint: pc.createColors(wanted && !refused),
+  }
 }
 
 /** Control characters and those that turn the direction of text: a tool or a model could use them to rewrite the screen. */
