@@ -22,6 +22,9 @@ describe('the agents of the configuration', () => {
       ['b', { provider: 'scripted', model: 'scripted' }, 'idle', []],
     ])
     expect(agentLoop.prompts().map(({ agent, prompt }) => [agent === agentLoop.list()[0], prompt])).toEqual([[true, 'go']])
+    const other = agentLoop.create(SessionId('c'), row)
+    expect(agentLoop.list()).toContain(other)
+    expect(agentLoop.configured().map(({ id }) => id)).toEqual(['a', 'b'])
   })
 
   it('go with the loop', async () => {

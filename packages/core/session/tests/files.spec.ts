@@ -154,3 +154,10 @@ it('a session that nobody writes to any more can be read while it is open', asyn
   appendFileSync(join(directory, 'b.jsonl'), readFileSync(join(directory, 'a.jsonl')))
   expect(linesOf(directory, 'b')).toHaveLength(2)
 })
+
+it('a session knows its file, and one in memory has none', async () => {
+  const directory = tempDir()
+  const stored = (await storeIn(directory)).create('a')
+  expect(stored.location).toBe(join(directory, 'a.jsonl'))
+  expect((await hostWith({})).sessions.create('a').location).toBeUndefined()
+})

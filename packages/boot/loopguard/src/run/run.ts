@@ -123,7 +123,7 @@ export async function run(options: RunOptions): Promise<number> {
   const endLiveLine = json || isMute ? undefined : liveLine({ stream: out.stream, others: [notes.stream], style: out.style, words })
   try {
     tellLogs(ctx, say)
-    if (!sendPrompts(ctx, prompt, say) && frontend === undefined) say('nothing to do: no agent has a prompt\n')
+    if (!sendPrompts(ctx, prompt, say) && frontend === undefined) say('nothing to do: no agent has a prompt that is to be sent\n')
     const isDone = frontend === undefined ? workDone(ctx, waitForJobs) : new Promise<never>(() => {})
     await Promise.race([isDone, stopped.then(() => quiescence(ctx)), isTooLate])
   } finally {
