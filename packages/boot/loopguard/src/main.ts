@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { addCompletionCommand } from './completion/command.ts'
 import { CompositionError } from './load/faults.ts'
 import { addLogCommands } from './logs/commands.ts'
 import { LogFault } from './logs/store.ts'
@@ -67,6 +68,7 @@ export async function main(args: readonly string[]): Promise<number> {
     (ended) => (code = ended),
   )
   addLogCommands(program, out)
+  addCompletionCommand(program, out)
   withExamples(
     program,
     ['loopguard run', 'runs the cordis.yml of this folder'],

@@ -198,7 +198,8 @@ describe('there is no live line', () => {
 })
 
 it('words wrap at the width, and what follows keeps the indent, also that of a text itself', async () => {
-  const text = 'The quick brown fox jumps over the lazy dog, and the dog does not mind.\n    if (it) did, somebody would certainly have heard of it by now'
+  const text =
+    'The quick brown fox jumps over the lazy dog, and the dog does not mind.\n    if (it) did, somebody would certainly have heard of it by now'
   const cwd = place({ script: `- text: ${JSON.stringify(text)}\n` })
   const terminal = start(cwd, { columns: 40 })
   expect(await terminal.end()).toBe(0)

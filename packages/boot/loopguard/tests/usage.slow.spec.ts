@@ -103,7 +103,7 @@ describe('asking', () => {
       await here([name, '--help'])
       const examples = written.out.split('\nExamples:\n')[1]?.trimEnd().split('\n') ?? []
       expect(examples.length, name).toBeGreaterThan(0)
-      for (const line of examples) expect(line).toMatch(new RegExp(`^ {2}(?:.* \\| )?loopguard ${name}\\b.* {2}\\S`))
+      for (const line of examples) expect(line).toMatch(new RegExp(`^ {2}(?:.*[(|] ?)?loopguard ${name}\\b.* {2}\\S`))
     }
   })
 

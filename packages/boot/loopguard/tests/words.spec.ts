@@ -18,7 +18,10 @@ function after(...events: readonly (readonly [atMs: number, agent: string, event
 
 const turn: LogEvent = { type: 'turn/start', data: { turn: 1 } }
 const step = (n: number): LogEvent => ({ type: 'step/start', data: { turn: 1, step: n } })
-const answer = { type: 'assistant/message', data: { turn: 1, step: 1, message: { id: 'm', content: [], source: { kind: 'model' } } } } as LogEvent
+const answer = {
+  type: 'assistant/message',
+  data: { turn: 1, step: 1, message: { id: 'm', content: [], source: { kind: 'model' } } },
+} as LogEvent
 const call = (name: string, args = '{}', callId = name): LogEvent => ({
   type: 'tool/call',
   data: { turn: 1, step: 1, callId, name, arguments: args },
@@ -52,13 +55,24 @@ describe('what is waited for', () => {
   })
 
   it('is the oldest of several calls, and says how many more there are', () => {
-    const events = [[0, 'a', turn], [0, 'a', step(1)], [0, 'a', answer], [0, 'a', call('one')], [500, 'a', call('two')]] as const
+    const events = [
+      [0, 'a', turn],
+      [0, 'a', step(1)],
+      [0, 'a', answer],
+      [0, 'a', call('one')],
+      [500, 'a', call('two')],
+    ] as const
     expect(waitingFor(after(...events), NOTHING, 1000)).toBe('one {} (+1) 1.0 s · step 1')
     expect(waitingFor(after(...events, [900, 'a', result('one')]), NOTHING, 1000)).toBe('two {} 0.5 s · step 1')
   })
 
   it('is of the agent that has waited the longest, and says how many others wait', () => {
-    const events = [[0, 'a', turn], [0, 'b', turn], [100, 'b', step(2)], [600, 'a', step(1)]] as const
+    const events = [
+      [0, 'a', turn],
+      [0, 'b', turn],
+      [100, 'b', step(2)],
+      [600, 'a', step(1)],
+    ] as const
     expect(waitingFor(after(...events), NOTHING, 1000)).toBe('the model 0.9 s · b (+1) · step 2')
   })
 
