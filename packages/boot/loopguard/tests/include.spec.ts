@@ -133,4 +133,14 @@ describe('a composition that starts', () => {
       'cordis.yml:3:11: text (./b.mjs): `config.more[0].url` holds "${{ env.HOST }}", which is taken literally; to read the environment, write `!!js process.env.HOST`',
     ])
   })
+
+  it('says so of a row that does not start as well, since it may be why', async () => {
+    const { faults, notes } = await load({
+      'cordis.yml': `- { name: '@loopguard/repeat-tool-reminder', config: { thresholds: "\${COUNTS}" } }\n`,
+    })
+    expect(faults.join('\n')).toContain('must be a list in which each item is an integer >= 2, got "${COUNTS}"')
+    expect(notes).toEqual([
+      'cordis.yml:1:3: row-1 (@loopguard/repeat-tool-reminder): `config.thresholds` holds "${COUNTS}", which is taken literally; to read the environment, write `!!js process.env.COUNTS`',
+    ])
+  })
 })

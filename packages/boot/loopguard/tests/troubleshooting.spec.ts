@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Context } from '@deepseek-ai/cordis'
 import { expect, it, vi } from 'vitest'
+import { sendPrompts } from '../src/run/agents.ts'
 import { nameTheDeaf } from '../src/run/quit.ts'
 import { ROOT } from './cli.ts'
 import { load } from './load.ts'
@@ -33,6 +35,15 @@ async function deaf(): Promise<string> {
   }
 }
 
+function promptNotSent(): string {
+  const worker = { id: 'worker', status: 'idle', session: { events: [{ type: 'user/message' }] } }
+  const loop = { list: () => [worker], prompts: () => [{ agent: worker, prompt: 'go' }] }
+  const ctx = { get: () => loop, emit: () => {} } as unknown as Context
+  let said = ''
+  sendPrompts(ctx, undefined, (text) => (said += text))
+  return said
+}
+
 it('the page has what the command says, to the letter', async () => {
   const spin = 'export const apply = () => { const end = performance.now() + 4; while (performance.now() < end); }'
   const policy = "- name: '@loopguard/timeout-policy'\n"
@@ -42,6 +53,7 @@ it('the page has what the command says, to the letter', async () => {
     await faultOf('- { name: ./a.mjs, disable: true }\n'),
     await faultOf(`- name: '@loopguard/tools'\n${policy}${policy}`),
     notes.join('\n'),
+    promptNotSent(),
     await faultOf('- name: ./a.mjs\n\tconfig: {}\n'),
     await faultOf("- { name: '@deepseek-ai/cordis-plugin-include', config: { path: more.yml } }\n"),
     await faultOf('- name: ./spin.mjs\n'.repeat(300), { 'spin.mjs': spin }, 200),

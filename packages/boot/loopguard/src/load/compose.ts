@@ -39,10 +39,9 @@ export async function compose(rows: readonly Row[], options: ComposeOptions): Pr
   const twice = guardsTwice(loader.entries())
   const faults = [...(await audit(loader, isSettled ? undefined : loadLimitMs)), ...twice.faults]
   log.release(faults.reduce((reported, { error }) => withCauses(error, reported), new Set<unknown>()))
-  if (faults.length === 0) {
-    for (const line of [...twice.notes, ...takenLiterally(loader.entries())]) note?.(line)
-    return ctx
-  }
+  // Of rows that failed as well: it may be why.
+  for (const line of [...twice.notes, ...takenLiterally(loader.entries())]) note?.(line)
+  if (faults.length === 0) return ctx
   // Bounded: a row that hangs while it loads hangs while it unloads, too.
   await settlesWithin(UNLOAD_LIMIT_MS, ctx.fiber.dispose())
   throw new CompositionError(file, faults)

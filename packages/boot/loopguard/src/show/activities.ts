@@ -1,5 +1,15 @@
-import type { CallRecord } from './call-book.ts'
 import type { LogEvent } from './log-events.ts'
+
+/** A tool call, and where in the conversation it was made. */
+export interface CallRecord {
+  readonly agent: string
+  readonly turn: number
+  readonly step: number
+  readonly callId: string
+  readonly name: string
+  /** The model's raw text. */
+  readonly arguments: string
+}
 
 /** What an agent does right now. */
 export interface Activity {

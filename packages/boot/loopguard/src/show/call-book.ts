@@ -1,17 +1,6 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { Activities } from './activities.ts'
+import { Activities, type CallRecord } from './activities.ts'
 import { isReminder, listen, type LogEvent, type LogMessage, reminderOf } from './log-events.ts'
-
-/** A tool call, and where in the conversation it was made. */
-export interface CallRecord {
-  readonly agent: string
-  readonly turn: number
-  readonly step: number
-  readonly callId: string
-  readonly name: string
-  /** The model's raw text. */
-  readonly arguments: string
-}
 
 /** Knows which call a reminder is about: a log ties them together by `contextIds`, and one without them says it only while it is written. */
 export class CallBook {

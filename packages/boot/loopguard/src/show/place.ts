@@ -1,4 +1,4 @@
-import type { CallRecord } from './call-book.ts'
+import type { CallRecord } from './activities.ts'
 
 const MAX_ARGUMENTS = 200
 

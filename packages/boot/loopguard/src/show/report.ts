@@ -1,6 +1,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { AuditReport } from '../audit/audit-report.ts'
-import { CallBook, type CallRecord } from './call-book.ts'
+import type { CallRecord } from './activities.ts'
+import { CallBook } from './call-book.ts'
 import { blockingLimit, type LimitRecord } from './limits.ts'
 import { listen, type LogEvent, REPEAT_REMINDER } from './log-events.ts'
 import { placeOf } from './place.ts'
