@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { writePage } from './page.mjs'
+import { inTurn } from './progress.mjs'
 import { tableOf } from './table.mjs'
 
 const SUITES = [
@@ -45,25 +46,20 @@ console.log(`${machine.node}, ${machine.platform}, ${machine.processor}`)
 
 let failed = false
 const suites = wanted.length > 0 ? wanted : SUITES
-const begun = performance.now()
-const seconds = (since) => `${Math.round((performance.now() - since) / 1000)} s`
-for (const [index, suite] of suites.entries()) {
+function run(suite) {
   const file = `${results}${suite}.json`
-  const startedAt = performance.now()
-  console.error(`bench: ${suite}, suite ${index + 1} of ${suites.length} ...`)
   const { status } = spawnSync(process.execPath, ['--expose-gc', `${here}suites/${suite}.mjs`, file, ...(full ? ['--full'] : [])], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  console.error(`bench: ${suite} took ${seconds(startedAt)}`)
   if (status !== 0) {
     console.error(`bench: suite ${suite} failed`)
     failed = true
-    continue
+    return
   }
   const report = { ...JSON.parse(readFileSync(file, 'utf8')), machine }
   writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
   console.log(`\n${tableOf(report)}`)
 }
-console.error(`bench: ${suites.length} suites took ${seconds(begun)}`)
+inTurn(suites, run, (line) => console.error(line))
 if (words.includes('--write') && !failed) writePage(SUITES)
 process.exit(failed ? 1 : 0)

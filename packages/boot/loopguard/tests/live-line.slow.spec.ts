@@ -176,11 +176,13 @@ describe('the terminal is as it was', () => {
 })
 
 describe('there is no live line', () => {
+  const TRACES = new RegExp(String.raw`[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|\x1b\[[?J]`)
+
   it('in a pipe', async () => {
     const cwd = place()
     go(cwd)
     const { out, err } = await run(['run'], { cwd, env: { FORCE_COLOR: '1' } })
-    expect(`${out}${err}`).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|\u001b\[[?J]/)
+    expect(`${out}${err}`).not.toMatch(TRACES)
   })
 
   it.each([
@@ -193,7 +195,7 @@ describe('there is no live line', () => {
     await terminal.until('waited')
     go(cwd)
     await terminal.end()
-    expect(terminal.output).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|\u001b\[[?J]/)
+    expect(terminal.output).not.toMatch(TRACES)
   })
 })
 

@@ -10,7 +10,7 @@ export interface Flag {
   readonly choices: readonly string[]
 }
 
-export interface Verb {
+interface Verb {
   readonly name: string
   readonly description: string
   readonly flags: readonly Flag[]

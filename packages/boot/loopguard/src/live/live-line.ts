@@ -2,7 +2,7 @@ import { fitted } from '../show/width.ts'
 import type { Style } from '../show/terminal.ts'
 import { BottomLine, type TerminalStream } from './bottom-line.ts'
 
-const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏']
+const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 const FRAME_MS = 100
 
 export interface LiveLineOptions {
@@ -28,7 +28,7 @@ export function liveLine({ stream, others, style, words }: LiveLineOptions): () 
     const said = words()
     if (said === undefined) return line.clear()
     // The last column stays free: some terminals wrap as soon as it is taken.
-    line.show(style.paint.dim(fitted(`${FRAMES[frame++ % FRAMES.length] ?? ''} ${said}`, style.columns - 1)))
+    line.show(style.paint.dim(fitted(`${FRAMES.charAt(frame++ % FRAMES.length)} ${said}`, style.columns - 1)))
   }
   // It must not keep a process that nothing else keeps.
   const timer = setInterval(draw, FRAME_MS).unref()
