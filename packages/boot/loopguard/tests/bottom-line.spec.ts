@@ -37,6 +37,7 @@ describe('a line below everything else', () => {
     out.write('')
     line.show('live')
     out.write(' a line\n')
+    out.write('')
     line.show('live')
     expect(written).toBe(`half a line\n${drawn('live')}`)
   })

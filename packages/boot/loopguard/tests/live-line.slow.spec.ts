@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { AGENT, folder, HOST, run } from './cli.ts'
+import { AGENT, folder, HOST, printed, start as pipe } from './cli.ts'
 import { Terminal, type TerminalOptions } from './pty.ts'
 
 const ARGUMENTS = JSON.stringify({ path: 'src/a/rather/deep/folder/of/sources/index.ts', recursive: true })
@@ -178,19 +178,22 @@ describe('the terminal is as it was', () => {
 describe('there is no live line', () => {
   const TRACES = new RegExp(String.raw`[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|\x1b\[[?J]`)
 
+  const waited = "setTimeout(() => process.stderr.write('waited\\n'), 500)"
+
   it('in a pipe', async () => {
-    const cwd = place()
+    const cwd = place({ body: waited })
+    const child = pipe(['run'], { cwd, env: { FORCE_COLOR: '1' } })
+    await printed(child, 'waited')
     go(cwd)
-    const { out, err } = await run(['run'], { cwd, env: { FORCE_COLOR: '1' } })
-    expect(`${out}${err}`).not.toMatch(TRACES)
+    const { stdout, stderr } = await child
+    expect(`${stdout}${stderr}`).not.toMatch(TRACES)
   })
 
   it.each([
     ['on a terminal that cannot move its cursor', [], { TERM: 'dumb' }],
     ['in JSON', ['--json'], {}],
   ])('%s', async (_, args, env) => {
-    const body = "setTimeout(() => process.stderr.write('waited\\n'), 500)"
-    const cwd = place({ body })
+    const cwd = place({ body: waited })
     const terminal = start(cwd, { env }, args)
     await terminal.until('waited')
     go(cwd)

@@ -9,7 +9,13 @@ describe('a line that is longer than the terminal', () => {
     ['has tabs of four', '', '\tone two three', 16, '    one two\n    three'],
     ['is broken within a word only where it must be', '', 'a abcdefghijklmno', 12, 'a abcdefghij\nklmno'],
     ['counts what a terminal shows: wide characters twice', '', '漢漢漢漢 漢漢漢', 12, '漢漢漢漢\n漢漢漢'],
-    ['has no colours in its width', '\u001b[1mab\u001b[22m ', 'one two three', 15, '\u001b[1mab\u001b[22m one two\n   three'],
+    [
+      'has no colours in its width',
+      '\u001b[1mab\u001b[22m ',
+      'one two three four five',
+      25,
+      '\u001b[1mab\u001b[22m one two three four\n   five',
+    ],
     ['is not made narrower than can be read', ' '.repeat(30), 'one two three', 20, `${' '.repeat(30)}one two\n${' '.repeat(8)}three`],
   ])('%s', (_, lead, text, columns, expected) => {
     expect(hanging(lead, text, columns)).toBe(expected)

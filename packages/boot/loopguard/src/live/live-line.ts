@@ -6,7 +6,7 @@ const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 const FRAME_MS = 100
 
 export interface LiveLineOptions {
-  /** Where the transcript goes. */
+  /** Where the printout goes. */
   readonly stream: TerminalStream
   /** Where else something is written that the same person reads. */
   readonly others?: readonly TerminalStream[]
