@@ -24,8 +24,14 @@ const tools = (body: string): string => `
     }) })
   }`
 
-const place = ({ body = '', script = SCRIPT }: { readonly body?: string; readonly script?: string } = {}): string =>
-  folder({ 'cordis.yml': `${HOST}- { id: tool, name: ./tool.mjs }\n${AGENT}`, 'script.yml': script, 'tool.mjs': tools(body) })
+interface Place {
+  readonly body?: string
+  readonly script?: string
+  readonly name?: string
+}
+
+const place = ({ body = '', script = SCRIPT, name }: Place = {}): string =>
+  folder({ 'cordis.yml': `${HOST}- { id: tool, name: ./tool.mjs }\n${AGENT}`, 'script.yml': script, 'tool.mjs': tools(body) }, name)
 
 const start = (cwd: string, options: TerminalOptions = {}, args: readonly string[] = []): Terminal =>
   new Terminal(['run', ...args], { cwd, ...options })
@@ -153,11 +159,13 @@ describe('the terminal is as it was', () => {
   })
 
   it('after a crash, with the trace below the transcript', async () => {
-    const terminal = start(place({ body: "setTimeout(() => { throw new Error('crashed') }, 400)" }))
+    // The first line of the trace is the place, which is to be shorter than the live line.
+    const terminal = start(place({ body: "setTimeout(() => { throw new Error('crashed') }, 400)", name: 'l-' }))
     await terminal.until(waits)
     expect(await terminal.end()).toBe(1)
     isRestored(terminal)
     expect(terminal.lines.some((line) => line.includes('Error: crashed'))).toBe(true)
+    expect(terminal.lines.some((line) => /tool\.mjs:\d+$/.test(line))).toBe(true)
     expect(terminal.lines.slice(0, TRANSCRIPT.length)).toEqual(TRANSCRIPT)
   })
 
