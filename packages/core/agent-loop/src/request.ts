@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { ownGetter } from '@loopguard/kit'
 import type { LlmRequest, Message, RequestTool } from '@loopguard/llm'
 import { lastHeader, messagesOf, type Session, type SessionEventMap } from '@loopguard/session'
 import type { AgentOptions } from './types.ts'
@@ -40,14 +41,8 @@ function requestOf(header: RequestHeader, session: Session, signal: AbortSignal)
   const history = messagesOf(session)
   const count = history.length
   let messages: readonly Message[] | undefined
-  return Object.freeze({
-    ...header,
-    get messages(): readonly Message[] {
-      return (messages ??= Object.freeze(history.slice(0, count)))
-    },
-    signal,
-    sessionId: session.id,
-  })
+  const request = { ...header, signal, sessionId: session.id }
+  return Object.freeze(ownGetter(request, 'messages', () => (messages ??= Object.freeze(history.slice(0, count)))))
 }
 
 function sameHeader(a: RequestHeader, b: RequestHeader): boolean {

@@ -1,3 +1,4 @@
+import { ownGetter } from '@loopguard/kit'
 import type { Fuse } from './fuse.ts'
 import type { Sink } from './sink.ts'
 import type { ToolExecution, ToolRunContext } from './types.ts'
@@ -9,29 +10,5 @@ export function runContext(exec: ToolExecution, fuse: Fuse | undefined, sink: Si
   const concludeTurn = (): void => sink.conclude(name)
   if (fuse === undefined) return Object.freeze({ callId, name, arguments: args, agent, parent, token, signal, deferContext, concludeTurn })
   const context = { callId, name, arguments: args, agent, parent, token, deferContext, concludeTurn }
-  return Object.freeze(new Fused(context, fuse)) as unknown as ToolRunContext
-}
-
-class Itself {
-  constructor(object: object) {
-    return object
-  }
-}
-
-/** Gives an object its own `signal`, that of a fuse. With one getter for all, objects that are made alike stay of one shape: four times as fast. */
-class Fused extends Itself {
-  readonly #fuse: Fuse
-
-  constructor(context: object, fuse: Fuse) {
-    super(context)
-    this.#fuse = fuse
-    Object.defineProperty(context, 'signal', Fused.signal)
-  }
-
-  static readonly signal: PropertyDescriptor & ThisType<Fused> = {
-    enumerable: true,
-    get() {
-      return this.#fuse.signal
-    },
-  }
+  return Object.freeze(ownGetter(context, 'signal', () => fuse.signal))
 }

@@ -1,8 +1,4 @@
-class Itself {
-  constructor(container: object) {
-    return container
-  }
-}
+import { Itself } from './itself.ts'
 
 /**
  * The mark of deep-frozen JSON that need not be walked again: a private field, put on by a constructor that returns its
