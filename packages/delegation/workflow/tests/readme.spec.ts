@@ -1,27 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { Config } from '../src/config.ts'
-
-const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
-const section = (title: string): string => readme.slice(readme.indexOf(`## ${title}`)).split('\n## ')[0] ?? ''
-const sources = async (folder: string): Promise<string[]> => {
-  const url = new URL(folder, import.meta.url)
-  return Promise.all((await readdir(url)).map((file) => readFile(new URL(file, url), 'utf8')))
-}
-
-it('the table of errors holds every code that the sources give', async () => {
-  const given = (await sources('../src/')).flatMap((source) =>
-    [...source.matchAll(/HarnessError\(.*?'([A-Z]+(?:_[A-Z]+)+)'/gs)].map(([, code]) => code),
-  )
-  expect(new Set([...section('Errors').matchAll(/^\| `(\w+)` /gm)].map(([, code]) => code))).toEqual(new Set(given))
-})
-
-it('the table of the config holds every key and its default', () => {
-  const rows = [...section('Config').matchAll(/^\| `(\w+)` \| (?:`(\w+)`)?/gm)].map(([, key, value]) => [key, value] as const)
-  const { value: defaults } = Config['~standard'].validate({}) as { readonly value: object }
-  const shown = Object.fromEntries(rows.filter(([, value]) => value !== undefined))
-  expect(shown).toEqual(Object.fromEntries(Object.entries(defaults).map(([key, value]) => [key, String(value)])))
-})
 
 it('the smallest example runs', async () => {
   const { harness, reviews } = await import('./samples/smallest.ts')
