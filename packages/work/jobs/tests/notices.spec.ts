@@ -1,7 +1,7 @@
 import type { Agent } from '@loopguard/agent-loop'
 import Jobs, { type JobEnd } from '@loopguard/jobs'
 import * as jobsTools from '@loopguard/jobs/tools'
-import { createHarness, gate, userMessage } from '@loopguard/testkit'
+import { createHarness, gate, type Harness, type ScriptEntry, userMessage } from '@loopguard/testkit'
 import { defineTool, type ToolDefinition } from '@loopguard/tools'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { jobsHost, makes, notices, story, textOf, turns, Work } from './support.ts'
@@ -17,6 +17,16 @@ function stopper(): { readonly tool: ToolDefinition; readonly reached: Promise<v
     return 'went on'
   }
   return { tool: defineTool({ name: 'stop', description: '', parameters: {}, execute }), reached: reached.opened, go: () => go.open() }
+}
+
+/** An agent in the middle of a step that `go` ends, and what the model answers in the next. */
+async function busy(answer: ScriptEntry): Promise<{ readonly harness: Harness; readonly agent: Agent; readonly go: () => void }> {
+  const { tool, reached, go } = stopper()
+  const harness = await jobsHost({ script: [makes(['stop', {}]), answer], tools: [tool] })
+  const agent = harness.agent()
+  agent.followup(userMessage('go'))
+  await reached
+  return { harness, agent, go }
 }
 
 describe('the notice of an end', () => {
@@ -49,11 +59,7 @@ describe('the notice of an end', () => {
   })
 
   it('is injected where the owner is busy, at the end of the step', async () => {
-    const { tool, reached, go } = stopper()
-    const harness = await jobsHost({ script: [makes(['stop', {}]), { text: 'done' }], tools: [tool] })
-    const agent = harness.agent()
-    agent.followup(userMessage('go'))
-    await reached
+    const { harness, agent, go } = await busy({ text: 'done' })
     await new Work(harness, agent).end()
     expect(agent.inbox.hasPending).toBe(false)
     go()
@@ -225,11 +231,7 @@ describe('no notice', () => {
   })
 
   it('of a job that other code has read to its end', async () => {
-    const { tool, reached, go } = stopper()
-    const harness = await jobsHost({ script: [makes(['stop', {}]), { text: 'done' }], tools: [tool] })
-    const agent = harness.agent()
-    agent.followup(userMessage('go'))
-    await reached
+    const { harness, agent, go } = await busy({ text: 'done' })
     const work = new Work(harness, agent)
     await work.end()
     harness.ctx.jobs.read(agent, work.id)
@@ -386,11 +388,7 @@ describe('a cancel', () => {
   )
 
   it('in the middle of a step in which a job ends leaves the notice for the next wake', async () => {
-    const { tool, reached, go } = stopper()
-    const harness = await jobsHost({ script: [makes(['stop', {}]), { text: 'ok' }], tools: [tool] })
-    const agent = harness.agent()
-    agent.followup(userMessage('go'))
-    await reached
+    const { harness, agent, go } = await busy({ text: 'ok' })
     await new Work(harness, agent).end()
     agent.cancel()
     go()
