@@ -10,9 +10,12 @@ export interface Hook {
   readonly callback: (...args: never[]) => unknown
 }
 
+const NONE: readonly Hook[] = Object.freeze([])
+
 /** A copy of the listeners of an event, of every context, outermost first. */
 export function hooksOf({ events }: Bus, event: string): readonly Hook[] {
-  return events._hooks[event]?.slice() ?? []
+  const hooks = events._hooks[event]
+  return hooks === undefined || hooks.length === 0 ? NONE : hooks.slice()
 }
 
 /** Whether an event has a listener at all, in whatever context. Much cheaper than a dispatch that finds none. */

@@ -94,7 +94,7 @@ it('`_hooks`: the listeners of an event, with the context of each, as a copy', a
   expect([hooks.length, hooksOf(bus, 'test/heard').length]).toEqual([2, 1])
 })
 
-it('`dispatch`: the listeners of an event are those that Cordis resolves, which is asked only where somebody watches', async () => {
+it('the listeners of an event are those that Cordis resolves, and who watches dispatches is told as by Cordis', async () => {
   const ctx = new Context()
   const bus = busOf(ctx)
   const heard: unknown[] = []
@@ -124,7 +124,11 @@ it('`dispatch`: the listeners of an event are those that Cordis resolves, which 
   const [, carrier] = carriers
   expect(call(listenersOf(bus, 'waterfall', carrier!, 'test/heard', [1]))).toEqual(cordis[1])
   expect(listenersOf(bus, 'emit', null, 'test/none' as never, [])).toEqual([])
-  expect(seen).toEqual([
+  const ours = seen.splice(0)
+  bus.events.dispatch('waterfall', [carrier, 'test/heard', 1])
+  bus.events.dispatch('emit', ['test/none'])
+  expect(ours).toEqual(seen)
+  expect(ours).toEqual([
     ['waterfall', 'test/heard', [1], carrier],
     ['emit', 'test/none', [], null],
   ])
@@ -187,4 +191,19 @@ it('`_getImpl`: a fiber leaves as soon as a service that it needs is gone, or it
   expect([isLeaving(user!), isLeaving(ctx)]).toEqual([true, false])
   await fiber.dispose()
   expect(isLeaving(inner)).toBe(true)
+})
+
+it('the first watcher that refuses a dispatch is the last that is told of it, and none can exchange what the listeners will get', () => {
+  const ctx = new Context()
+  const seen: string[] = []
+  ctx.on('internal/dispatch', (_mode, _name, args) => {
+    seen.push(`first ${args.length}`)
+    args.push('more')
+    if (args.length > 2) throw new Error('refused')
+  })
+  ctx.on('internal/dispatch', (_mode, _name, args) => void seen.push(`second ${args.length}`))
+  const given = [1]
+  listenersOf(busOf(ctx), 'emit', null, 'test/heard', given)
+  expect(() => listenersOf(busOf(ctx), 'emit', null, 'test/heard', [1, 2])).toThrow('refused')
+  expect([given, seen]).toEqual([[1], ['first 1', 'second 2', 'first 2']])
 })
