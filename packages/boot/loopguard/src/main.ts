@@ -5,6 +5,7 @@ import { addCompletionCommand } from './completion/command.ts'
 import { CompositionError } from './load/faults.ts'
 import { addLogCommands } from './logs/commands.ts'
 import { LogFault } from './logs/store.ts'
+import { addReportCommand } from './report/command.ts'
 import { outletOf } from './show/outlet.ts'
 import { EXIT } from './run/exit-codes.ts'
 import type { PromptChoice } from './run/agents.ts'
@@ -68,6 +69,7 @@ export async function main(args: readonly string[]): Promise<number> {
     (ended) => (code = ended),
   )
   addLogCommands(program, out)
+  addReportCommand(program, out, notes, (ended) => (code = ended))
   addCompletionCommand(program, out)
   withExamples(
     program,

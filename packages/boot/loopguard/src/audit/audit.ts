@@ -125,7 +125,7 @@ function audited(trail: Trail): (AuditedCall | 'user')[] {
 }
 
 /** As a loop reads them: no text means no arguments, and text that is no JSON stays text. */
-function argumentsOf({ arguments: raw }: TrailCall): unknown {
+export function argumentsOf({ arguments: raw }: Pick<TrailCall, 'arguments'>): unknown {
   try {
     return raw === '' ? {} : JSON.parse(raw)
   } catch {

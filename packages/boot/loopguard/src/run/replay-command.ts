@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Command } from 'commander'
 import { AuditReport } from '../audit/audit-report.ts'
-import { type RuleName, RULES } from '../audit/audit.ts'
 import { CompositionError } from '../load/faults.ts'
 import { withExamples } from '../usage/examples.ts'
+import { auditFlags } from './audit-flags.ts'
 import { GUARD_ROWS, type ReplayOptions, replayRows } from './replay-rows.ts'
 import { run, type RunOptions } from './run.ts'
 
@@ -27,19 +27,7 @@ export function replayCommand<Shared>(
     ['loopguard replay session.jsonl --thresholds 3,6', 'with other thresholds'],
     ['curl -s $URL | loopguard replay -', 'from standard input'],
   )
-  return command
-    .description('play a recorded conversation through the guards, and show where their reminders act')
-    .option('--thresholds <counts>', 'at how many equal calls in a row to remind, such as 3,5,8', parseCounts)
-    .option('--include <pattern>', 'track these tools only; * stands for anything; repeatable', collect)
-    .option('--exclude <pattern>', 'do not track these tools; repeatable', collect)
-    .option('--guards <names>', `the rules to ask, of ${RULES.join(', ')}; default: all`, parseGuards)
-    .addOption(
-      new Option('--results <which>', 'whether equal calls count with any results, or only with unchanged ones').choices([
-        'any',
-        'unchanged',
-      ]),
-    )
-    .option('--errors <expression>', 'a result in which this regular expression finds something is a failure', parseExpression)
+  return auditFlags(command.description('play a recorded conversation through the guards, and show where their reminders act'))
     .option('--summary', 'nothing of the conversation, only what comes after it')
     .action(async (path: string, options: Shared & ReplayOptions & { readonly summary?: true }) => {
       const { thresholds, include, exclude, guards, results, errors } = options
@@ -74,31 +62,4 @@ function refusedOptions(error: unknown): string | undefined {
     ({ row, error: thrown }) => row !== undefined && GUARD_ROWS.has(row) && thrown instanceof Error && thrown.name === 'ValidationError',
   )
   return refused.length === error.faults.length ? refused.map(({ cause }) => cause).join('\n') : undefined
-}
-
-function parseCounts(text: string): number[] {
-  const counts = text.split(',').map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN))
-  if (counts.some(Number.isNaN)) throw new InvalidArgumentError('Expected integers separated by commas, such as 3,5,8.')
-  return counts
-}
-
-function parseGuards(text: string): RuleName[] {
-  const names = text.split(',').map((name) => name.trim())
-  const unknown = names.find((name) => !RULES.includes(name as RuleName))
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no "${unknown}"; the names are ${RULES.join(', ')}.`)
-  return [...new Set(names)] as RuleName[]
-}
-
-function parseExpression(text: string): string {
-  try {
-    new RegExp(text, 'm')
-  } catch (error) {
-    throw new InvalidArgumentError(`Expected a regular expression: ${(error as Error).message}.`)
-  }
-  if (text.trim() === '') throw new InvalidArgumentError('Expected a regular expression that is not blank.')
-  return text
-}
-
-function collect(pattern: string, patterns: readonly string[] = []): string[] {
-  return [...patterns, pattern]
 }

@@ -1,0 +1,55 @@
+import type { Command } from 'commander'
+import { repeatConfigFaults } from '@loopguard/repeat'
+import { auditFlags } from '../run/audit-flags.ts'
+import { EXIT } from '../run/exit-codes.ts'
+import type { Outlet } from '../show/outlet.ts'
+import type { ReportOptions } from './figures/settings.ts'
+import { readPrices } from './figures/prices.ts'
+import { readers } from './read/readers.ts'
+import { reportMany } from './write/many.ts'
+import { reportOne } from './write/single.ts'
+import { isFolder, sourcesOf } from './write/sources.ts'
+
+interface Flags extends ReportOptions {
+  readonly output?: string
+  readonly prices?: string
+  readonly json?: true
+}
+
+/** The command that draws what happened in a session, or in many, as pages to look at. */
+export function addReportCommand(program: Command, out: Outlet, notes: Outlet, done: (code: number) => void): void {
+  const command = program.command('report')
+  auditFlags(
+    command
+      .argument('<file...>', 'session logs or recorded conversations, in any format that is read; folders of them; - is standard input')
+      .description('draw what happened in a session as a page to look at, or in many with a table of them')
+      .option('-o, --output <path>', 'the page; for many sessions the folder; default: <name>.html, or report')
+      .option('--prices <file>', 'what tokens cost: {"<model>": {"input": 0.28, "output": 0.42}}, for a million of them')
+      .option('--json', 'print the figures and write no page'),
+  ).action(async (paths: readonly string[], flags: Flags) => {
+    const { output, prices, json, ...options } = flags
+    const misuse = misuseOf(paths, flags)
+    if (misuse !== undefined) command.error(`error: ${misuse}`)
+    const wanted = {
+      options,
+      prices: prices === undefined ? undefined : readPrices(prices),
+      output,
+      json: json === true,
+      readers: await readers(),
+      out,
+      notes,
+    }
+    const [only, ...others] = paths
+    if (only !== undefined && others.length === 0 && !isFolder(only)) reportOne(only, wanted)
+    else if (!reportMany(sourcesOf(paths), wanted)) done(EXIT.loadFailed)
+  })
+}
+
+/** What is wrong with the flags together. */
+function misuseOf(paths: readonly string[], { output, json, thresholds, include, exclude, results }: Flags): string | undefined {
+  if (json === true && output !== undefined) return '--json writes no page, so there is nothing to put into the place that -o names'
+  if (output?.trim() === '') return '-o must not be blank'
+  if (paths.filter((path) => path === '-').length > 1) return 'standard input (-) can be read once'
+  const faults = repeatConfigFaults({ thresholds, include, exclude, results })
+  return faults.length > 0 ? faults.join('\n') : undefined
+}
