@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { chromiumPath } from './scripts/chromium.mjs'
 
 const SPECS = ['packages/*/*/tests/**/*.spec.ts', 'examples/*/tests/**/*.spec.ts', 'tests/**/*.spec.ts']
 /** The slow tier: what `npm run test:quick` leaves out. */
 const SLOW = '**/*.slow.spec.ts'
+/** Tests in a real browser, which are no tests where there is none. */
+const BROWSER = '**/*browser.slow.spec.ts'
 /** Two at least: of two cores Vitest would use one. */
 const WORKERS = Math.max(2, availableParallelism() - 1)
 
@@ -36,8 +39,14 @@ export default defineConfig(({ mode }) => {
   }
   return mode === 'quick'
     ? { test: { maxWorkers: WORKERS, projects: quick().map((tier) => ({ ssr, test: { ...test, ...tier } })) } }
-    : { ssr, test: { ...test, include: SPECS, maxWorkers: WORKERS, coverage } }
+    : { ssr, test: { ...test, include: SPECS, exclude: ['**/node_modules/**', ...withoutBrowser()], maxWorkers: WORKERS, coverage } }
 })
+
+function withoutBrowser(): string[] {
+  if (chromiumPath() !== undefined) return []
+  console.error('NOT RUN: the tests of pages in a browser. They need chromium; CHROMIUM names one that stands elsewhere.')
+  return [BROWSER]
+}
 
 /** Files share a process and what it has loaded, which is three times as fast; all but those that replace a module. */
 function quick(): { name: string; isolate: boolean; include: string[]; exclude: string[] }[] {

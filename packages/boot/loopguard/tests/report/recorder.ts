@@ -1,6 +1,6 @@
 import { createRepeatTracker, type RepeatConfig } from '@loopguard/repeat'
 
-interface MadeCall {
+export interface MadeCall {
   readonly name: string
   readonly args?: unknown
   /** The model's text, in place of `args`. */

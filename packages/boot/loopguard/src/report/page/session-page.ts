@@ -81,7 +81,7 @@ function bodyOf(analysis: Analysis, options: ReportOptions, place: Place, drawn:
         html`${capSection(analysis)} ${repeatedSection(analysis)} ${rulesSection(analysis)}
           <section>
             <h2>${drawn.tableTitle}</h2>
-            <div class="scroll">
+            <div class="scroll all">
               <table class="calls">
                 <thead>
                   <tr>
