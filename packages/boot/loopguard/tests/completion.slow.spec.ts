@@ -27,7 +27,7 @@ function offered(line: string): string[] {
 
 describe('bash', () => {
   it.each([
-    ['loopguard re', ['replay', 'repair']],
+    ['loopguard re', ['replay', 'repair', 'report']],
     ['loopguard --v', ['--version']],
     ['loopguard run --wait', ['--wait-for-jobs']],
     ['loopguard run a.yml --js', ['--json']],

@@ -97,7 +97,7 @@ describe('asking', () => {
   it('any command about its use answers with examples that begin with its name', async () => {
     await here(['--help'])
     const names = [...(/^Commands:\n([^]*?)\n\n/m.exec(written.out)?.[1] ?? '').matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name)
-    expect(names).toEqual(expect.arrayContaining(['run', 'replay', 'sessions', 'show', 'repair']))
+    expect(names).toEqual(expect.arrayContaining(['run', 'replay', 'report', 'sessions', 'show', 'repair']))
     for (const name of names.filter((one) => one !== 'help')) {
       written.out = ''
       await here([name, '--help'])
@@ -109,7 +109,7 @@ describe('asking', () => {
 
   it('lists the options that the README lists', async () => {
     const options = (text: string): string[] => [...new Set(text.match(/--[a-z-]+ <\w+>|--json/g))].sort()
-    for (const command of ['run', 'sessions', 'show', 'repair']) await here([command, '--help'])
+    for (const command of ['run', 'report', 'sessions', 'show', 'repair']) await here([command, '--help'])
     const { out } = await here(['replay', '--help'])
     expect(options(out)).toEqual(options(readFileSync(join(ROOT, 'packages/boot/loopguard/README.md'), 'utf8')))
   })

@@ -3,6 +3,7 @@ import { repeatConfigFaults } from '@loopguard/repeat'
 import { auditFlags } from '../run/audit-flags.ts'
 import { EXIT } from '../run/exit-codes.ts'
 import type { Outlet } from '../show/outlet.ts'
+import { withExamples } from '../usage/examples.ts'
 import type { ReportOptions } from './figures/settings.ts'
 import { readPrices } from './figures/prices.ts'
 import { readers } from './read/readers.ts'
@@ -18,7 +19,14 @@ interface Flags extends ReportOptions {
 
 /** The command that draws what happened in a session, or in many, as pages to look at. */
 export function addReportCommand(program: Command, out: Outlet, notes: Outlet, done: (code: number) => void): void {
-  const command = program.command('report')
+  const command = withExamples(
+    program.command('report'),
+    ['loopguard report session.jsonl', 'writes session.html'],
+    ['loopguard report sessions', 'a page for each log in the folder, and report/index.html with all of them'],
+    ["loopguard report session.jsonl --exclude 'todo_*' -o page.html", 'without bookkeeping, to another place'],
+    ['loopguard report session.jsonl --prices prices.json', 'with what it cost'],
+    ['loopguard report session.jsonl --json', 'the figures, for a program'],
+  )
   auditFlags(
     command
       .argument('<file...>', 'session logs or recorded conversations, in any format that is read; folders of them; - is standard input')

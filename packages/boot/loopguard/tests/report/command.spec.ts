@@ -224,3 +224,20 @@ it('a model without a price is named', async () => {
 it('the invented session of the examples is the one of these tests', () => {
   expect(readFileSync(join(ROOT, 'examples/transcripts/fixer.jsonl'), 'utf8')).toBe(fixer())
 })
+
+describe('docs/report.md', () => {
+  const page = readFileSync(join(ROOT, 'docs/report.md'), 'utf8')
+
+  it('shows a command and what it prints', async () => {
+    const [, command] = /^npm run loopguard -- report (.*)$/m.exec(page) ?? []
+    const args = command?.split(' ').map((arg) => (arg.startsWith('examples/') ? join(ROOT, arg) : arg.replaceAll("'", ''))) ?? []
+    const { code, out, err } = await report(folder({}), ...args)
+    expect([code, err]).toEqual([0, ''])
+    const sized = (text: string): string => text.replace(/\(\d+ KiB\)/, '(… KiB)')
+    expect(sized(page)).toContain(`\`\`\`text\n${sized(out)}\`\`\``)
+  })
+
+  it('shows the prices of the example', () => {
+    expect(page).toContain(`\`\`\`json\n${readFileSync(join(ROOT, 'examples/transcripts/prices.json'), 'utf8')}\`\`\``)
+  })
+})

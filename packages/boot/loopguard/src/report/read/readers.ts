@@ -2,19 +2,19 @@ import { codeOf, messageOf } from '@loopguard/kit'
 import { importFrom } from '../../load/import-from.ts'
 import { LogFault } from '../../logs/store.ts'
 import { sessionOfLog } from './from-log.ts'
-import { sessionOfRecording } from './from-recording.ts'
-import type { Recording } from './recording.ts'
+import { sessionOfTranscript } from './from-transcript.ts'
+import type { Transcript } from './transcript.ts'
 import type { Session } from './session.ts'
 
-interface Transcript {
-  readonly recording: Recording
+interface OpenedTranscript {
+  readonly transcript: Transcript
   readonly events: readonly unknown[] | undefined
   readonly isTorn: boolean
 }
 
 /** What the command uses of `@loopguard/testkit`, which it finds by name. */
 export interface Readers {
-  readonly openTranscript: (file: string) => Transcript
+  readonly openTranscript: (file: string) => OpenedTranscript
 }
 
 /** Those that stand beside the command: what lies in a folder of logs is read and never run. */
@@ -28,8 +28,8 @@ export async function readers(): Promise<Readers> {
  */
 export function readSession({ openTranscript }: Readers, file: string): Session {
   try {
-    const { recording, events, isTorn } = openTranscript(file)
-    return events === undefined ? sessionOfRecording(recording) : sessionOfLog(events, isTorn, recording.notes ?? [])
+    const { transcript, events, isTorn } = openTranscript(file)
+    return events === undefined ? sessionOfTranscript(transcript) : sessionOfLog(events, isTorn, transcript.notes ?? [])
   } catch (fault) {
     if (codeOf(fault) !== 'BAD_TRANSCRIPT') throw fault
     throw new LogFault(messageOf(fault))

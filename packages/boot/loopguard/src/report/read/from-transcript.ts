@@ -1,10 +1,10 @@
 import { isReminder } from '@loopguard/repeat'
 import { brief } from '../shortened.ts'
-import type { Recording } from './recording.ts'
+import type { Transcript } from './transcript.ts'
 import type { Call, ModelRequest, Reminder, Session, Turn } from './session.ts'
 
 /** What a conversation says that is no log: calls and results in their order, and no time, no token, no code of a failure. */
-export function sessionOfRecording({ model: named, answers, inputs, notes = [] }: Recording): Session {
+export function sessionOfTranscript({ model: named, answers, inputs, notes = [] }: Transcript): Session {
   const model = named && brief(named)
   const turns: Turn[] = []
   const requests: ModelRequest[] = []

@@ -1,5 +1,5 @@
 /** A conversation, as the readers have it. */
-export interface Recording {
+export interface Transcript {
   readonly model: string | undefined
   readonly answers: readonly {
     readonly calls: readonly {
