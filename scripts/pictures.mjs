@@ -17,13 +17,9 @@ const SCREENS = [
 
 const folder = mkdtempSync(join(tmpdir(), 'loopguard-pictures-'))
 const file = join(folder, 'fixer.html')
-const code = await main([
-  'report',
-  join(examples, 'fixer.jsonl'),
-  ...['-o', file],
-  ...['--exclude', 'todo_*'],
-  ...['--prices', join(examples, 'prices.json')],
-])
+const session = join(examples, 'fixer.jsonl')
+const prices = join(examples, 'prices.json')
+const code = await main(['report', session, '-o', file, '--exclude', 'todo_*', '--prices', prices])
 const browser = await startChromium()
 for (const { width, height } of SCREENS) {
   for (const colorScheme of ['light', 'dark']) {

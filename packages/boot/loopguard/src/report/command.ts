@@ -5,11 +5,6 @@ import { EXIT } from '../run/exit-codes.ts'
 import type { Outlet } from '../show/outlet.ts'
 import { withExamples } from '../usage/examples.ts'
 import type { ReportOptions } from './figures/settings.ts'
-import { readPrices } from './figures/prices.ts'
-import { readers } from './read/readers.ts'
-import { reportMany } from './write/many.ts'
-import { reportOne } from './write/single.ts'
-import { isFolder, sourcesOf } from './write/sources.ts'
 
 interface Flags extends ReportOptions {
   readonly output?: string
@@ -38,18 +33,9 @@ export function addReportCommand(program: Command, out: Outlet, notes: Outlet, d
     const { output, prices, json, ...options } = flags
     const misuse = misuseOf(paths, flags)
     if (misuse !== undefined) command.error(`error: ${misuse}`)
-    const wanted = {
-      options,
-      prices: prices === undefined ? undefined : readPrices(prices),
-      output,
-      json: json === true,
-      readers: await readers(),
-      out,
-      notes,
-    }
-    const [only, ...others] = paths
-    if (only !== undefined && others.length === 0 && !isFolder(only)) reportOne(only, wanted)
-    else if (!reportMany(sourcesOf(paths), wanted)) done(EXIT.loadFailed)
+    // Loaded when it is asked for: other commands need none of it.
+    const { report } = await import('./write/report.ts')
+    if (!(await report({ paths, options, prices, output, json: json === true, out, notes }))) done(EXIT.loadFailed)
   })
 }
 

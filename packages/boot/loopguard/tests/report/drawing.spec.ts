@@ -91,6 +91,19 @@ describe('the timeline', () => {
     expect(height).toBe(40 + 17 * 26 + 22)
   })
 
+  it('begins where the session does something', () => {
+    const log = new Recorder('s', 0)
+      .wait(60_000)
+      .ask('go')
+      .answer({ modelMs: 500, calls: [{ name: 'look', ms: 500 }] })
+    const { session, calls, tones } = analysed(log)
+    const { span } = sceneOf(session, calls)
+    expect(span).toEqual({ start: 60_000, end: 61_000 })
+    const picture = timelineOf(sceneOf(session, calls), tones)
+    expect(ofClass(picture, 'break')).toEqual([])
+    expect(ofClass(picture, 'tick').map(([, x, , text]) => [x, text])).toContainEqual([0, '0'])
+  })
+
   it('numbers the calls of a run, and hatches a timeout instead', () => {
     const log = new Recorder('s', 0).ask('go')
     for (let index = 0; index < 4; index++)

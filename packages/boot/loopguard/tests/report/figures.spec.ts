@@ -232,6 +232,14 @@ describe('a cap', () => {
     })
   })
 
+  it('spares tokens that are not recorded, if the requests that it spares do not say theirs', () => {
+    const log = start()
+    for (let index = 0; index < 4; index++) log.answer({ calls: [call('look')] })
+    log.answer({ input: 10 })
+    const { spared } = made(log, {}, PRICES)
+    expect(spared.map(({ inputTokens }) => inputTokens).slice(0, 3)).toEqual([undefined, undefined, 0])
+  })
+
   it('is looked at up to the longest run, and spares the less the higher it is', () => {
     const log = start()
     for (let index = 0; index < 30; index++) log.answer({ input: 1, calls: [call('look')] })

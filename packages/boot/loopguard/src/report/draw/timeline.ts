@@ -18,8 +18,9 @@ export interface Scene {
 
 export function sceneOf(session: Session, calls: readonly CountedCall[]): Scene {
   const { startedAt, turns, requests, reminders } = session
-  const ends = [...turns, ...requests, ...calls].map(({ end }) => end)
-  const span = { start: 0, end: ends.reduce((most, end) => Math.max(most, end), 0) }
+  const all = [...turns, ...requests, ...calls]
+  const start = all.reduce((least, each) => Math.min(least, each.start), all[0]?.start ?? 0)
+  const span = { start, end: all.reduce((most, { end }) => Math.max(most, end), start) }
   return { isTimed: startedAt !== undefined, turns, requests, calls, reminders, span }
 }
 

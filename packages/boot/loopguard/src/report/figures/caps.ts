@@ -34,7 +34,8 @@ export function sparedAt(session: Session, calls: readonly CountedCall[], cap: n
     return made.some(isSpared) && made.every((call) => isSpared(call) || call.count === 0)
   })
   const told = requests.filter(({ usage }) => usage !== undefined)
-  const isTold = session.requests.some(({ usage }) => usage !== undefined)
+  // Nothing spared is no token; requests that do not say theirs are.
+  const isTold = requests.length === 0 ? session.requests.some(({ usage }) => usage !== undefined) : told.length > 0
   const sum = (of: (usage: NonNullable<ModelRequest['usage']>) => number): number | undefined =>
     isTold ? told.reduce((total, { usage }) => total + (usage === undefined ? 0 : of(usage)), 0) : undefined
   return {
