@@ -2,7 +2,7 @@ import { merged } from '../figures/busy.ts'
 import type { Span } from '../read/session.ts'
 
 /** A time in which nothing happened, drawn narrower than it was. */
-export interface Break extends Span {
+interface Break extends Span {
   /** Where it is drawn, in percent. */
   readonly x: number
   readonly width: number

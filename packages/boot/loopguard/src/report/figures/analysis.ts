@@ -9,7 +9,7 @@ import { type Series, seriesOf, tonesOf } from './series.ts'
 import { type ReportOptions, thresholdsOf } from './settings.ts'
 
 /** That a rule speaks, after which call. */
-export interface Spoken extends Finding {
+interface Spoken extends Finding {
   /** The place of the call. */
   readonly call: number
 }

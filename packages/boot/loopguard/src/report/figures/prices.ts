@@ -4,7 +4,7 @@ import { LogFault } from '../../logs/store.ts'
 import type { ModelRequest, Usage } from '../read/session.ts'
 
 /** What a million tokens of a model cost. */
-export interface Price {
+interface Price {
   readonly input: number
   readonly output: number
   /** Default: as `input`. */

@@ -75,7 +75,7 @@ function sparedOf({ cap, calls, ms, inputTokens, cost }: Spared): string {
   return `A cap at ${number(cap)} would have spared up to ${what.slice(0, -1).join(', ')}${what.length > 1 ? ' and ' : ''}${what.at(-1)}.`
 }
 
-export function times(count: number): string {
+function times(count: number): string {
   return count === 1 ? 'once' : count === 2 ? 'twice' : `${number(count)} times`
 }
 
