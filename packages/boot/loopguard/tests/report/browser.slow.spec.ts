@@ -132,7 +132,7 @@ describe('the page of a session', () => {
       'up to 4 calls · 4 requests · 4.44 s · 34,680 input tokens · $0.0098',
     ])
     await page.locator('#cap').press('End')
-    expect(await spared()).toBe('nothing: no call was made so often in a row')
+    expect(await spared()).toBe('nothing: no call was made more often in a row')
     expect(troubles).toEqual([])
   })
 

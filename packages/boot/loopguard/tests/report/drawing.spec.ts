@@ -76,7 +76,7 @@ describe('the scale of time', () => {
   it('many breaks leave most of the room to the work', () => {
     const work = Array.from({ length: 200 }, (_none, at) => ({ start: at * 1_000_000, end: at * 1_000_000 + 10 }))
     const { breaks } = scaleOf(work, { start: 0, end: 199_000_010 })
-    expect(breaks).toHaveLength(199)
+    expect(breaks).toHaveLength(100)
     expect(breaks.reduce((sum, { width }) => sum + width, 0)).toBeLessThanOrEqual(24.0001)
   })
 })
@@ -128,6 +128,17 @@ describe('the timeline', () => {
     const other = timelineOf(sceneOf(unknown, known.calls), known.tones)
     expect(ofKind(other, 'reminder')).toEqual([['reminder', 75, 28, expect.stringMatching(/^You are repeating/)]])
     expect(ofClass(other, 'thread')).toEqual([])
+  })
+
+  it('draws very many requests by neighbourhoods, those that failed apart', () => {
+    const log = new Recorder('s', 0).ask('go')
+    for (let index = 0; index < 2999; index++) log.answer({ modelMs: 10, ...(index === 5 && { failed: 'SERVER' }) })
+    const { session, calls, tones } = analysed(log)
+    const boxes = ofClass(timelineOf(sceneOf(session, calls), tones), 'model')
+    expect(boxes.length).toBeLessThanOrEqual(1002)
+    expect(ofClass(timelineOf(sceneOf(session, calls), tones), 'failed')).toHaveLength(1)
+    const told = boxes.map((mark) => Number.parseInt(mark.at(-1) as string, 10))
+    expect(told.reduce((sum, count) => sum + count, 0)).toBe(3000)
   })
 
   it('puts calls of one tool that overlap below one another, four at most', () => {

@@ -277,6 +277,19 @@ describe('the sentence', () => {
     )
   })
 
+  it('compares the results of that run, and not those of other times', () => {
+    const log = start()
+    for (let index = 0; index < 3; index++) log.answer({ calls: [call('look', {}, 'same')] })
+    log.answer({ calls: [call('other'), call('look', {}, 'unlike')] }).end()
+    expect(said(made(log))).toMatch(/^look \{\} was called 3 times in a row, always with the same result\./)
+    const moving = start()
+    for (let index = 0; index < 3; index++) moving.answer({ calls: [call('look', {}, `${index} of 9`)] })
+    expect(said(made(moving.end()))).toMatch(/in a row, with 3 different results\./)
+    const timed = start()
+    for (let index = 0; index < 3; index++) timed.answer({ calls: [call('look', {}, `at 12:00:0${index}`)] })
+    expect(said(made(timed.end()))).toMatch(/in a row, with results that differ in times and ids only\./)
+  })
+
   it.each<[string, (log: Recorder) => Recorder, string]>([
     ['a timeout', (log) => log.answer({ calls: [{ name: 'wait', code: 'TOOL_TIMEOUT', ms: 5000 }] }), 'wait {} timed out, after 5.00 s.'],
     [

@@ -19,12 +19,14 @@ export interface Scale {
 /** The share of all work from which on a gap is broken, and how wide it is drawn then, in percent. */
 const [LEAST_SHARE, WIDTH, ALL_WIDTHS] = [0.12, 3, 24]
 
+const MOST_BREAKS = 100
+
 /** A scale over what happened, in which idle gaps are broken. */
 export function scaleOf(spans: readonly Span[], { start, end }: Span): Scale {
   const work = merged([{ start, end: start }, ...spans, { start: end, end }])
   const total = work.reduce((sum, span) => sum + span.end - span.start, 0)
   const gaps = work.slice(1).map((span, index) => ({ start: (work[index] as Span).end, end: span.start }))
-  const broken = total === 0 ? [] : gaps.filter((gap) => gap.end - gap.start > total * LEAST_SHARE)
+  const broken = longest(gaps.filter((gap) => gap.end - gap.start > total * LEAST_SHARE))
   const width = broken.length === 0 ? 0 : Math.min(WIDTH, ALL_WIDTHS / broken.length)
   const drawn = end - start - broken.reduce((sum, gap) => sum + gap.end - gap.start, 0)
   const unit = Math.max(drawn, Number.MIN_VALUE) / (100 - width * broken.length)
@@ -36,6 +38,13 @@ export function scaleOf(spans: readonly Span[], { start, end }: Span): Scale {
     spared += gap.end - gap.start
   }
   return { breaks, unit, at: (time) => placeOf(Math.min(Math.max(time, start), end), start, breaks, unit) }
+}
+
+/** The longest of very many, in order: what is shortened must stay visible. */
+function longest(gaps: readonly Span[]): readonly Span[] {
+  if (gaps.length <= MOST_BREAKS) return gaps
+  const kept = gaps.toSorted((a, b) => b.end - b.start - (a.end - a.start)).slice(0, MOST_BREAKS)
+  return kept.toSorted((a, b) => a.start - b.start)
 }
 
 function placeOf(time: number, start: number, breaks: readonly Break[], unit: number): number {

@@ -1,9 +1,11 @@
 import type { CountedCall } from '../figures/counted.ts'
 import type { ModelRequest, Reminder, Session, Span, Turn } from '../read/session.ts'
 import { brief } from '../shortened.ts'
+import { boxOf, LEAST } from './box.ts'
 import { lanesOf } from './lanes.ts'
 import { BAR, type Box, HEAD, type Mark, type Picture, round, ROW } from './marks.ts'
-import { duration, number } from '../numbers.ts'
+import { duration } from '../numbers.ts'
+import { modelRow } from './model-row.ts'
 import { type Scale, scaleOf, ticksOf } from './scale.ts'
 
 /** What a timeline shows of a session: all of it, or a part. */
@@ -25,8 +27,6 @@ export function sceneOf(session: Session, calls: readonly CountedCall[]): Scene 
 }
 
 const [FOOT, EDGE] = [22, 2.5]
-/** A mark is never narrower, in percent. */
-const LEAST = 0.25
 /** More turns than this cannot be told apart. */
 const MOST_BANDS = 40
 /** From which width on there is room, on a narrow screen and on a wide one: for the number of a turn, and for why it ended, too. */
@@ -43,21 +43,24 @@ export function timelineOf(scene: Scene, tones: ReadonlyMap<string, number>): Pi
   const scale = scaleOf([...requests, ...calls], span)
   const { rows, rowOf } = rowsOf(calls)
   const foot = HEAD + rows.length * ROW
-  const box = (of: Span, y: number, height: number, classes: string, subject: number | string): Box => {
-    const x = Math.min(scale.at(of.start), 100 - LEAST)
-    return ['box', round(x), y, round(Math.max(LEAST, scale.at(of.end) - x)), height, classes, subject]
-  }
   const marks: Mark[] = [
     ...(turns.length > MOST_BANDS ? [] : turns.flatMap((turn, index) => bandOf(turn, index, scale, foot))),
     ...(isTimed ? gridOf(span, scale, foot) : []),
     ...scale.breaks.map((gap) => breakOf(gap, foot, span.start)),
-    ...requests.map((request) => box(request, HEAD, BAR, request.failure === undefined ? 'model' : 'model failed', told(request, isTimed))),
+    ...modelRow(requests, scale, isTimed),
     ...reminders.flatMap((reminder) => threadOf(reminder, calls, rowOf, scale)),
   ]
   for (const { call, lane, lanes } of lanesOf(calls, rowOf)) {
     const tone = tones.get(call.identity) ?? 0
     const height = BAR / lanes
-    const bar = box(call, HEAD + rowOf(call.name) * ROW + lane * height, height - (lanes > 1 ? 1 : 0), classesOf(call, tone), call.at)
+    const bar = boxOf(
+      scale,
+      call,
+      HEAD + rowOf(call.name) * ROW + lane * height,
+      height - (lanes > 1 ? 1 : 0),
+      classesOf(call, tone),
+      call.at,
+    )
     marks.push(bar, ...faultBelow(bar, call), ...numberIn(bar, call, tone, lanes))
   }
   marks.push(...reminders.map((reminder): Mark => ['reminder', round(placeOf(reminder, calls, scale)), 28, reminder.call ?? reminder.text]))
@@ -139,13 +142,6 @@ function breakOf({ x, width, start, end }: Scale['breaks'][number], foot: number
     'break',
     `nothing happened for ${duration(end - start)}, from ${duration(start - from)} on`,
   ]
-}
-
-function told({ turn, step, start, end, usage, failure }: ModelRequest, isTimed: boolean): string {
-  const tokens =
-    usage === undefined ? 'tokens not recorded' : `${number(usage.inputTokens)} input, ${number(usage.outputTokens)} output tokens`
-  const took = isTimed ? `, ${duration(end - start)}` : ''
-  return `turn ${turn}, step ${step}${took}\n${failure === undefined ? tokens : `failed: ${failure}`}`
 }
 
 function classesOf({ isTimeout, count }: CountedCall, tone: number): string {

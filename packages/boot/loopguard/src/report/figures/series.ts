@@ -6,8 +6,13 @@ export interface Series {
   readonly calls: readonly CountedCall[]
   /** The longest run; 0 of calls that do not count. */
   readonly longest: number
-  /** How its results compare. `unlike` are different, `masked` differ in what is volatile only. */
-  readonly results: { readonly kind: 'same' | 'masked' | 'unlike'; readonly different: number }
+  readonly results: Results
+}
+
+/** How results of equal calls compare. `unlike` are different, `masked` differ in what is volatile only. */
+export interface Results {
+  readonly kind: 'same' | 'masked' | 'unlike'
+  readonly different: number
 }
 
 /** The longest run first; of equal ones, the one that was made more often. */
@@ -28,7 +33,7 @@ export function seriesOf(calls: readonly CountedCall[]): Series[] {
     .toSorted((a, b) => b.longest - a.longest || b.calls.length - a.calls.length)
 }
 
-function resultsOf(calls: readonly CountedCall[]): Series['results'] {
+export function resultsOf(calls: readonly CountedCall[]): Results {
   const told = calls.filter(({ outcome }) => outcome !== undefined)
   const different = new Set(told.map(({ result }) => result)).size
   if (different > 1) return { kind: 'unlike', different }

@@ -2,10 +2,13 @@ import { counted, duration, money, number } from '../numbers.ts'
 import { brief, shortened } from '../shortened.ts'
 import type { Analysis } from './analysis.ts'
 import type { Spared } from './caps.ts'
-import type { Series } from './series.ts'
+import type { CountedCall } from './counted.ts'
+import { type Results, resultsOf, type Series } from './series.ts'
 
 /** A piece of a sentence: plain, strong, or a call as code. */
 export type Piece = string | { readonly strong: string } | { readonly call: number; readonly code: string }
+
+type Run = NonNullable<Analysis['figures']['longestRun']>
 
 const LONGEST_CALL = 160
 
@@ -28,13 +31,13 @@ export function verdictOf(analysis: Analysis): readonly Piece[] {
   ]
 }
 
-function runVerdict(analysis: Analysis, run: NonNullable<Analysis['figures']['longestRun']>): Piece[] {
+function runVerdict(analysis: Analysis, run: Run): Piece[] {
   const { figures, series } = analysis
   return [
     { call: run.call, code: `${brief(run.name)} ${shortened(run.arguments, LONGEST_CALL)}` },
     ' was called ',
     { strong: `${times(run.length)} in a row` },
-    `${resultsOf(series[0] as Series)}. ${actedOf(figures)}${sparedOf(figures.spared)}`,
+    `${resultsTold(resultsOf(callsOf(series[0], run)))}. ${actedOf(figures)}${sparedOf(figures.spared)}`,
   ]
 }
 
@@ -50,10 +53,17 @@ function timeoutVerdict({ calls }: Analysis, timeouts: number): Piece[] {
   ]
 }
 
-function resultsOf({ results }: Series): string {
-  if (results.different === 0) return ''
-  if (results.kind === 'unlike') return `, with ${number(results.different)} different results`
-  return results.kind === 'same' ? ', always with the same result' : ', with results that differ in times and ids only'
+/** All calls that are equal to one of a run and lie between its first and its last are of the run. */
+function callsOf(series: Series | undefined, { call, length }: Run): readonly CountedCall[] {
+  const calls = series?.calls ?? []
+  const last = calls.findIndex(({ at }) => at === call)
+  return calls.slice(last - length + 1, last + 1)
+}
+
+function resultsTold({ kind, different }: Results): string {
+  if (different === 0) return ''
+  if (kind === 'unlike') return `, with ${number(different)} different results`
+  return kind === 'same' ? ', always with the same result' : ', with results that differ in times and ids only'
 }
 
 function actedOf({ reminders, timeouts = 0 }: Analysis['figures']): string {

@@ -1,6 +1,6 @@
 import type { Analysis } from '../figures/analysis.ts'
 import type { Spared } from '../figures/caps.ts'
-import type { Series } from '../figures/series.ts'
+import type { Results } from '../figures/series.ts'
 import { binSize } from '../draw/bars.ts'
 import { counted, duration, money, number } from '../numbers.ts'
 import { firstLine } from './cutter.ts'
@@ -29,7 +29,7 @@ export function capSection({ spared, figures }: Analysis): Html {
 
 /** One line of what a cap spares. */
 export function sparedText({ calls, requests, ms, inputTokens, cost }: Spared): string {
-  if (calls === 0) return 'nothing: no call was made so often in a row'
+  if (calls === 0) return 'nothing: no call was made more often in a row'
   const parts = [
     `up to ${counted(calls, 'call')}`,
     counted(requests, 'request'),
@@ -78,7 +78,7 @@ export function repeatedSection({ series, session, tones }: Analysis): Html {
   </section>`
 }
 
-function resultsOf({ kind, different }: Series['results']): string {
+function resultsOf({ kind, different }: Results): string {
   if (different === 0) return 'no result'
   if (kind === 'unlike') return `${number(different)} different results`
   return kind === 'same' ? 'always the same result' : 'the same but for times and ids'

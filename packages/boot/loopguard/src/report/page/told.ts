@@ -8,7 +8,7 @@ import { html, type Html } from './html.ts'
 export function thresholdsTold(options: ReportOptions): Html {
   const { thresholds: given, include = [], exclude = [], results } = options
   const list = thresholdsOf(options).map(number).join(', ')
-  const from = given === undefined ? 'the defaults, since a log does not say which its guard had' : 'as given with --thresholds'
+  const from = given === undefined ? 'the defaults, since no recording says which its guard had' : 'as given with --thresholds'
   const only = include.length === 0 ? '' : ` Only calls of ${include.join(', ')} count (--include).`
   const but = exclude.length === 0 ? '' : ` Calls of ${exclude.join(', ')} do not count (--exclude).`
   const gate = results === 'unchanged' ? ' A call with another result begins a new run (--results unchanged).' : ''
