@@ -1,0 +1,67 @@
+import { Readable, type Writable } from 'node:stream'
+import type { Context } from '@deepseek-ai/cordis'
+import { ndJsonStream, type Stream } from '@agentclientprotocol/sdk'
+
+/**
+ * The service `acpWire`: what the client is spoken to through. Whoever mounts this plugin may provide it before; without one it is
+ * standard input and output.
+ */
+export interface Wire {
+  readonly input: Readable
+  readonly output: Writable
+  /** Text is sent as the model says it, not once it is in the log. What a failed attempt has said cannot be taken back. Default `false`. */
+  readonly deltas?: boolean
+}
+
+/** One end of a wire, as the protocol library takes it. */
+export interface WireEnd {
+  readonly stream: Stream
+  /** Settles when all that was written so far has left, or cannot leave. Never rejects. */
+  written(): Promise<void>
+}
+
+/** @param broken - is told when the client cannot be read from or written to. */
+export function endOf({ input, output }: Wire, broken: (error: Error) => void): WireEnd {
+  input.on('error', broken)
+  output.on('error', broken)
+  let last: Promise<unknown> = Promise.resolve()
+  const bytes = new WritableStream<Uint8Array>({
+    write(chunk) {
+      const written = new Promise<void>((resolve, reject) => output.write(chunk, (error) => (error ? reject(error) : resolve())))
+      last = written.catch(() => {})
+      return written
+    },
+  })
+  const { readable, writable } = ndJsonStream(bytes, Readable.toWeb(input) as ReadableStream<Uint8Array>)
+  return {
+    stream: { readable: readable.pipeThrough(oneByOne()), writable },
+    async written() {
+      for (let waited; waited !== last; await last) waited = last
+    },
+  }
+}
+
+/** Handlers begin in an order that is not that of the messages, when these come at once: each gets its turn of the event loop. */
+function oneByOne<T>(): TransformStream<T, T> {
+  return new TransformStream({
+    async transform(message, controller) {
+      controller.enqueue(message)
+      await new Promise((resolve) => setImmediate(resolve))
+    },
+  })
+}
+
+/** Standard input and output. What others print goes to standard error from now on, until the fiber of `ctx` goes. */
+export function takeStandardStreams(ctx: Context): Wire {
+  const { stdin, stdout, stderr } = process
+  const { write } = stdout
+  ctx.effect(() => {
+    stdout.write = stderr.write.bind(stderr) as typeof write
+    return () => {
+      stdout.write = write
+    }
+  }, 'acp: what is printed')
+  // The stream itself, but for the method that others find.
+  const output = Object.create(stdout, { write: { value: write.bind(stdout) } }) as Writable
+  return { input: stdin, output }
+}
