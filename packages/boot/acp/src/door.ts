@@ -1,5 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { type AgentConnection, methods } from '@agentclientprotocol/sdk'
+import { type AgentConnection, MessageTooLargeError, methods } from '@agentclientprotocol/sdk'
 import type { Agent } from '@loopguard/agent-loop'
 import { messageOf } from '@loopguard/kit'
 import type { CancelCause } from '@loopguard/session'
@@ -37,7 +37,11 @@ export class Door {
     this.permissions = new Permissions({ agentLoop, outbox, open: this.sessions.open, client: () => this.connection.client, log })
     this.listen(ctx, wire.deltas === true)
     this.connection = appOf({ sessions: this.sessions, store, outbox }).connect(this.end.stream)
-    this.closed = this.connection.closed.then(() => this.left())
+    this.closed = this.connection.closed.then(() => {
+      const { reason } = this.connection.signal
+      if (reason instanceof MessageTooLargeError) log(reason.message)
+      this.left()
+    })
   }
 
   /** Cancels what the client has begun, tells it so, and hangs up. A client that does not read is not waited for. */
@@ -47,6 +51,7 @@ export class Door {
     await Promise.race([this.takeLeave(), this.connection.closed, late])
     clearTimeout(timer)
     this.connection.close()
+    this.end.hangUp()
     await this.closed
   }
 

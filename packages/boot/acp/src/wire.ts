@@ -1,4 +1,4 @@
-import { Readable, type Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import type { Context } from '@deepseek-ai/cordis'
 import { ndJsonStream, type Stream } from '@agentclientprotocol/sdk'
 
@@ -11,6 +11,8 @@ export interface Wire {
   readonly output: Writable
   /** Text is sent as the model says it, not once it is in the log. What a failed attempt has said cannot be taken back. Default `false`. */
   readonly deltas?: boolean
+  /** The client is answered from then on. Default: from the start of the row on. */
+  readonly ready?: Promise<void>
 }
 
 /** One end of a wire, as the protocol library takes it. */
@@ -18,10 +20,11 @@ export interface WireEnd {
   readonly stream: Stream
   /** Settles when all that was written so far has left, or cannot leave. Never rejects. */
   written(): Promise<void>
+  hangUp(): void
 }
 
 /** @param broken - is told when the client cannot be read from or written to. */
-export function endOf({ input, output }: Wire, broken: (error: Error) => void): WireEnd {
+export function endOf({ input, output, ready }: Wire, broken: (error: Error) => void): WireEnd {
   input.on('error', broken)
   output.on('error', broken)
   let last: Promise<unknown> = Promise.resolve()
@@ -34,16 +37,18 @@ export function endOf({ input, output }: Wire, broken: (error: Error) => void): 
   })
   const { readable, writable } = ndJsonStream(bytes, Readable.toWeb(input) as ReadableStream<Uint8Array>)
   return {
-    stream: { readable: readable.pipeThrough(oneByOne()), writable },
+    stream: { readable: readable.pipeThrough(oneByOne(ready)), writable },
     async written() {
       for (let waited; waited !== last; await last) waited = last
     },
+    hangUp: () => void output.end(),
   }
 }
 
 /** Handlers begin in an order that is not that of the messages, when these come at once: each gets its turn of the event loop. */
-function oneByOne<T>(): TransformStream<T, T> {
+function oneByOne<T>(ready: Promise<void> | undefined): TransformStream<T, T> {
   return new TransformStream({
+    start: () => ready,
     async transform(message, controller) {
       controller.enqueue(message)
       await new Promise((resolve) => setImmediate(resolve))
@@ -55,13 +60,16 @@ function oneByOne<T>(): TransformStream<T, T> {
 export function takeStandardStreams(ctx: Context): Wire {
   const { stdin, stdout, stderr } = process
   const { write } = stdout
+  const send = write.bind(stdout) as (chunk: Uint8Array, done: (error?: Error | null) => void) => boolean
+  const output = new Writable({ write: (chunk: Uint8Array, _encoding, done) => void send(chunk, done) })
+  const broken = (error: Error): void => void output.destroy(error)
   ctx.effect(() => {
+    stdout.on('error', broken)
     stdout.write = stderr.write.bind(stderr) as typeof write
     return () => {
       stdout.write = write
+      stdout.off('error', broken)
     }
   }, 'acp: what is printed')
-  // The stream itself, but for the method that others find.
-  const output = Object.create(stdout, { write: { value: write.bind(stdout) } }) as Writable
   return { input: stdin, output }
 }

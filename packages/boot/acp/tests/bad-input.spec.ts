@@ -90,6 +90,15 @@ describe('what is no request gets an error of the protocol, and the session goes
   })
 })
 
+it('a message of more than 32 MiB ends the connection, says so, and leaves nothing', async () => {
+  const { input, open, harness, connection } = await host()
+  await open()
+  input.write(`{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"cursor":"${'x'.repeat(33 * 2 ** 20)}"}}\n`)
+  await until(() => harness.ctx.agentLoop.list().length === 0, 'the agent is disposed')
+  expect(harness.log.map(({ text }) => text)).toEqual([expect.stringContaining('exceeds the configured 33554432 byte limit')])
+  connection.close()
+})
+
 it('no line of any JSON ends the connection', async () => {
   const { input, open, prompt, harness } = await host({ script: [{ text: 'Still here.', repeat: Infinity }] })
   const id = await open()

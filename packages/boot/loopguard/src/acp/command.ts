@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { Context } from '@deepseek-ai/cordis'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readRows } from '../load/rows.ts'
 import { run, type RunOptions } from '../run/run.ts'
@@ -12,7 +13,7 @@ interface AcpOptions {
   readonly stream?: true
   readonly loadLimit: number
   readonly stopLimit: number
-  readonly inner?: true
+  readonly inner?: string
 }
 
 /** The command that an editor starts. What it says beside the protocol goes to standard error. */
@@ -24,10 +25,10 @@ export function addAcpCommand(program: Command, outlets: Pick<RunOptions, 'out' 
     .option('--stream', 'send text as the model says it; what a failed request has said stays on the screen')
     .option('--load-limit <ms>', 'how long the rows may take to start', parseLimit, LOAD_LIMIT_MS)
     .option('--stop-limit <ms>', 'how long calls may take to stop when the editor leaves, or after a signal', parseLimit, STOP_LIMIT_MS)
-    .addOption(new Option('--inner').hideHelp())
+    .addOption(new Option('--inner <pid>').hideHelp())
     .action(async (path: string, { stream, loadLimit, stopLimit, inner }: AcpOptions) => {
-      if (inner !== true) return done(await runInner(innerArgs(path, { stream, loadLimit, stopLimit })))
-      const wire = { ...innerWire(), deltas: stream === true }
+      if (inner === undefined) return done(await runInner(innerArgs(path, { stream, loadLimit, stopLimit })))
+      const wire = innerWire(inner)
       const file = resolve(path)
       done(
         await run({
@@ -36,16 +37,25 @@ export function addAcpCommand(program: Command, outlets: Pick<RunOptions, 'out' 
           json: false,
           loadLimitMs: loadLimit,
           stopLimitMs: stopLimit,
-          attach: (ctx) => void ctx.provide('acpWire', wire),
+          attach(ctx) {
+            ctx.provide('acpWire', { ...wire, deltas: stream === true, ready: allStarted(ctx) })
+          },
           ...outlets,
         }),
       )
     })
 }
 
+/** An editor is not to talk to half a composition. */
+function allStarted(ctx: Context): Promise<void> {
+  return new Promise((resolve) => {
+    ;(ctx.on as unknown as (name: string, heard: () => void) => void).call(ctx, 'loopguard/ready', resolve)
+  })
+}
+
 function innerArgs(path: string, { stream, loadLimit, stopLimit }: { [K in keyof AcpOptions]: AcpOptions[K] | undefined }): string[] {
   const limits = [`--load-limit=${loadLimit}`, `--stop-limit=${stopLimit}`]
-  return ['acp', '--inner', ...(stream === true ? ['--stream'] : []), ...limits, '--', path]
+  return ['acp', `--inner=${process.pid}`, ...(stream === true ? ['--stream'] : []), ...limits, '--', path]
 }
 
 function parseLimit(text: string): number {

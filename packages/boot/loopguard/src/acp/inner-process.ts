@@ -9,7 +9,6 @@ import { createReadStream, createWriteStream, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { messageOf } from '@loopguard/kit'
 import { LogFault } from '../logs/store.ts'
 
 const [INPUT, OUTPUT, LEASH] = [3, 4, 5]
@@ -35,18 +34,20 @@ export async function runInner(args: readonly string[]): Promise<number> {
   }
 }
 
-/** In the inner process: what the client is spoken to through. It ends, too, when the outer process is gone. */
-export function innerWire(): { readonly input: Readable; readonly output: Writable } {
-  try {
-    const input = readerOf(INPUT)
-    const leash = new Socket({ fd: LEASH, readable: true, writable: false })
-    leash.on('error', () => {})
-    leash.on('close', () => input.destroy())
-    leash.resume().unref()
-    return { input, output: writerOf(OUTPUT) }
-  } catch (error) {
-    throw new LogFault(`--inner is for the command itself: ${messageOf(error)}`)
-  }
+/**
+ * In the inner process: what the client is spoken to through. It ends, too, when the outer process is gone.
+ *
+ * @param outer - the id of the outer process, as it was passed on.
+ * @throws LogFault when that is not the parent of this process: the descriptors would be something else.
+ */
+export function innerWire(outer: string): { readonly input: Readable; readonly output: Writable } {
+  if (Number(outer) !== process.ppid) throw new LogFault('--inner is for the command itself')
+  const input = readerOf(INPUT)
+  const leash = new Socket({ fd: LEASH, readable: true, writable: false })
+  leash.on('error', () => {})
+  leash.on('close', () => input.destroy())
+  leash.resume().unref()
+  return { input, output: writerOf(OUTPUT) }
 }
 
 function readerOf(fd: number): Readable {
