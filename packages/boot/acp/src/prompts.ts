@@ -1,5 +1,5 @@
 import type { Agent } from '@loopguard/agent-loop'
-import { codeOf, HarnessError } from '@loopguard/kit'
+import { codeOf } from '@loopguard/kit'
 import type { MessageId, UserMessage } from '@loopguard/llm'
 import type { SessionEvent, TurnEndReason } from '@loopguard/session'
 
@@ -74,9 +74,7 @@ export class Prompts {
   idle(): void {
     const error = this.unlogged
     this.unlogged = undefined
-    for (const prompt of this.waiting.values()) {
-      if (error !== undefined || prompt.isClaimed) this.reject(prompt, error ?? new HarnessError('the turn has left no end', 'NO_TURN_END'))
-    }
+    if (error !== undefined) for (const prompt of this.waiting.values()) this.reject(prompt, error)
     const [next] = this.waiting.values()
     if (next === undefined) return
     try {
