@@ -18,8 +18,8 @@ export interface PermissionParts {
   readonly agentLoop: AgentLoop
   readonly outbox: Outbox<Update>
   readonly open: ReadonlyMap<string, OpenSession>
-  client(): AgentContext
-  log(words: string): void
+  readonly client: () => AgentContext
+  readonly log: (words: string) => void
 }
 
 const OPTIONS: PermissionOption[] = [

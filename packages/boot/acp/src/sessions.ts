@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
 import { type LoadSessionRequest, type NewSessionRequest, RequestError } from '@agentclientprotocol/sdk'
-import type { Agent } from '@loopguard/agent-loop'
+import type { Agent, AgentOptions } from '@loopguard/agent-loop'
 import { SessionId } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { refusalOf } from './answers.ts'
-import type { Config } from './config.ts'
 import { checkFolder, refuseServers } from './folder.ts'
 import { OpenSession, type Update } from './open-session.ts'
 import type { Outbox } from './outbox.ts'
@@ -22,12 +21,12 @@ declare module '@loopguard/session' {
 export class Sessions {
   readonly open: Map<string, OpenSession> = new Map()
   private readonly ctx: Context
-  private readonly config: Config
+  private readonly pattern: AgentOptions
   private readonly outbox: Outbox<Update>
 
-  constructor(ctx: Context, config: Config, outbox: Outbox<Update>) {
+  constructor(ctx: Context, pattern: AgentOptions, outbox: Outbox<Update>) {
     this.ctx = ctx
-    this.config = config
+    this.pattern = pattern
     this.outbox = outbox
   }
 
@@ -43,7 +42,7 @@ export class Sessions {
     refuseServers(mcpServers)
     await checkFolder(cwd)
     try {
-      return this.enter(this.ctx.agentLoop.create(SessionId(randomUUID()), { ...this.config, cwd }), cwd)
+      return this.enter(this.ctx.agentLoop.create(SessionId(randomUUID()), { ...this.pattern, cwd }), cwd)
     } catch (error) {
       throw refusalOf(error)
     }
@@ -61,7 +60,7 @@ export class Sessions {
 
   private async resume(id: string, cwd: string): Promise<OpenSession> {
     try {
-      return this.enter(await this.ctx.agentLoop.resume(SessionId(id), { ...this.config, cwd }), cwd)
+      return this.enter(await this.ctx.agentLoop.resume(SessionId(id), { ...this.pattern, cwd }), cwd)
     } catch (error) {
       throw refusalOf(error, id)
     }

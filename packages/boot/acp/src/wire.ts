@@ -59,15 +59,16 @@ function oneByOne<T>(ready: Promise<void> | undefined): TransformStream<T, T> {
 /** Standard input and output. What others print goes to standard error from now on, until the fiber of `ctx` goes. */
 export function takeStandardStreams(ctx: Context): Wire {
   const { stdin, stdout, stderr } = process
-  const { write } = stdout
-  const send = write.bind(stdout) as (chunk: Uint8Array, done: (error?: Error | null) => void) => boolean
+  const own = Object.getOwnPropertyDescriptor(stdout, 'write')
+  const send = stdout.write.bind(stdout) as (chunk: Uint8Array, done: (error?: Error | null) => void) => boolean
   const output = new Writable({ write: (chunk: Uint8Array, _encoding, done) => void send(chunk, done) })
   const broken = (error: Error): void => void output.destroy(error)
   ctx.effect(() => {
     stdout.on('error', broken)
-    stdout.write = stderr.write.bind(stderr) as typeof write
+    stdout.write = stderr.write.bind(stderr)
     return () => {
-      stdout.write = write
+      if (own === undefined) Reflect.deleteProperty(stdout, 'write')
+      else Object.defineProperty(stdout, 'write', own)
       stdout.off('error', broken)
     }
   }, 'acp: what is printed')

@@ -52,6 +52,21 @@ describe('a retried request', () => {
     expect(updates()[0]).toMatchObject({ messageId: '1.1.3' })
   })
 
+  it('counts anew in the next step', async () => {
+    const calls: Source = async function* () {
+      yield { type: 'block-start', index: 0, blockType: 'tool-call' }
+      yield { type: 'block-end', index: 0, block: { type: 'tool-call', id: 'a' as never, name: 'look', arguments: '{}' } }
+      yield { type: 'finish', reason: { kind: 'tool-calls' } }
+    }
+    const { open, prompt, updates } = await host({
+      adapter: new Streams(loses, calls, says(start(), delta('Here.'), end('Here.'), stop)),
+      tools: [tool('look', () => 'ok')],
+      plugins: [retries],
+    })
+    await prompt(await open(), 'go')
+    expect(updates().at(-1)).toMatchObject({ messageId: '1.2.1' })
+  })
+
   it('with deltas, has a message of its own for each attempt, and says which one is void', async () => {
     const { open, prompt, updates } = await host({
       deltas: true,
@@ -73,6 +88,20 @@ describe('a retried request', () => {
     ])
     expect(updates()[1]).toMatchObject({ _meta: { loopguard: { kind: 'request-failed', messageId: '1.1.1', error: { code: 'LOST' } } } })
   })
+})
+
+it('with deltas, an attempt that failed before its first word is not said to be void, nor is another one again', async () => {
+  const mute: Source = async function* () {
+    yield start()
+    throw new LlmError('connection lost', 'LOST')
+  }
+  const { open, prompt, updates } = await host({
+    deltas: true,
+    adapter: new Streams(mute, loses, mute, says(start(), delta('Here.'), end('Here.'), stop)),
+    plugins: [retries],
+  })
+  await prompt(await open(), 'go')
+  expect(updates().map((update) => ('messageId' in update ? update.messageId : undefined))).toEqual(['1.1.2', '1.1.2.failed', '1.1.4'])
 })
 
 describe('deltas', () => {
@@ -156,6 +185,9 @@ describe('deltas', () => {
         yield delta('s, s')
         yield delta('ir.')
         yield end('Yes, sir.')
+        yield start(1)
+        yield delta('At once.', 1)
+        yield end('At once.', 1)
         yield stop
       }),
     })
@@ -165,8 +197,8 @@ describe('deltas', () => {
     await acp.request(methods.agent.session.load, { sessionId: 'desk', cwd: process.cwd(), mcpServers: [] })
     more.open()
     await done
-    await until(() => updates().length >= 2, 'the answer')
-    expect(told(updates())).toEqual(['user: hello?', 'says: Yes, sir.'])
+    await until(() => updates().length >= 3, 'the answer')
+    expect(told(updates())).toEqual(['user: hello?', 'says: Yes, sir.', 'says: At once.'])
   })
 
   it('are of the session alone whose agent speaks, and of none without the wish', async () => {

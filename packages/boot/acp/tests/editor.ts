@@ -34,13 +34,13 @@ export interface Editor {
   readonly acp: ClientContext
   readonly frames: readonly Frame[]
   /** What came on standard output, as it came. */
-  out(): string
-  err(): string
+  readonly out: () => string
+  readonly err: () => string
   readonly exited: Promise<Exit>
-  open(cwd: string): Promise<string>
-  prompt(sessionId: string, words: string): ReturnType<ClientContext['request']>
+  readonly open: (cwd: string) => Promise<string>
+  readonly prompt: (sessionId: string, words: string) => Promise<unknown>
   /** Ends the agent's input, as an editor does that goes. */
-  leave(): void
+  readonly leave: () => void
 }
 
 export interface EditorOptions {

@@ -46,11 +46,11 @@ export interface Host {
   readonly input: PassThrough
   readonly output: Transform
   /** Opens a session, and returns its id. */
-  open(cwd?: string): Promise<string>
-  prompt(sessionId: string, words: string): Promise<PromptResponse>
-  cancel(sessionId: string): Promise<void>
-  agent(sessionId: string): Agent
-  updates(): SessionUpdate[]
+  readonly open: (cwd?: string) => Promise<string>
+  readonly prompt: (sessionId: string, words: string) => Promise<PromptResponse>
+  readonly cancel: (sessionId: string) => Promise<void>
+  readonly agent: (sessionId: string) => Agent
+  readonly updates: () => SessionUpdate[]
 }
 
 /** A whole host with the plugin, in this process, and the library's client at the other end of its wire. */
