@@ -65,6 +65,7 @@ export class Door {
 
   private left(): void {
     this.outbox.close()
+    this.sessions.leave()
     for (const agent of this.cancel({ kind: 'client-left' })) if (this.sessions.open.get(agent.id)?.isOwn === true) void agent.dispose()
     for (const { prompts } of this.sessions.open.values()) prompts.close()
   }

@@ -23,11 +23,17 @@ export class Sessions {
   private readonly ctx: Context
   private readonly pattern: AgentOptions
   private readonly outbox: Outbox<Update>
+  private isLeft = false
 
   constructor(ctx: Context, pattern: AgentOptions, outbox: Outbox<Update>) {
     this.ctx = ctx
     this.pattern = pattern
     this.outbox = outbox
+  }
+
+  /** The client has left: a session that it has still asked for is not opened. */
+  leave(): void {
+    this.isLeft = true
   }
 
   /** @throws RequestError */
@@ -83,6 +89,10 @@ export class Sessions {
   }
 
   private enter(agent: Agent, cwd: string): OpenSession {
+    if (this.isLeft) {
+      void agent.dispose()
+      throw RequestError.internalError(undefined, 'the client has left')
+    }
     note(agent.session, cwd)
     const session = new OpenSession(agent, true, this.outbox)
     this.open.set(agent.id, session)

@@ -58,6 +58,24 @@ describe('a client that leaves', () => {
     expect(ctx.agentLoop.list()).toEqual([])
   })
 
+  it('with a request for a session on its lips: none is left open', async () => {
+    const directory = folder()
+    const { input, ctx, open } = await host({ sessions: { directory } })
+    const created: string[] = []
+    const disposed: string[] = []
+    ctx.on('agent/created', ({ agent }) => void created.push(agent.id))
+    ctx.on('agent/disposed', ({ agent }) => void disposed.push(agent.id))
+    for (let count = 0; count < 5; count++) open().catch(() => {})
+    await new Promise((resolve) => setImmediate(resolve))
+    input.end()
+    await (ctx.get('frontend') as Frontend).closed
+    // What was asked for is looked after by then, one way or the other.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await until(() => created.length === disposed.length, 'each agent is disposed')
+    expect(ctx.agentLoop.list()).toEqual([])
+    expect(readdirSync(directory).filter((name) => name.endsWith('.lock'))).toEqual([])
+  })
+
   it('leaves the agents of the composition where they are', async () => {
     const { input, ctx, harness } = await host({ script: [{ text: 'Yes.' }] })
     const agent = harness.agent()
