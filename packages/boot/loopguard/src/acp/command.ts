@@ -3,6 +3,7 @@ import type { Context } from '@deepseek-ai/cordis'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readRows } from '../load/rows.ts'
 import { run, type RunOptions } from '../run/run.ts'
+import { withExamples } from '../usage/examples.ts'
 import { innerWire, runInner } from './inner-process.ts'
 import { acpRows } from './rows.ts'
 
@@ -18,7 +19,7 @@ interface AcpOptions {
 
 /** The command that an editor starts. What it says beside the protocol goes to standard error. */
 export function addAcpCommand(program: Command, outlets: Pick<RunOptions, 'out' | 'notes'>, done: (code: number) => void): void {
-  program
+  const acp = program
     .command('acp')
     .argument('[cordis.yml]', 'the composition', 'cordis.yml')
     .description('let an editor drive the agents of a composition, by the Agent Client Protocol over standard input and output')
@@ -44,6 +45,11 @@ export function addAcpCommand(program: Command, outlets: Pick<RunOptions, 'out' 
         }),
       )
     })
+  withExamples(
+    acp,
+    ['loopguard acp', 'what an editor starts: the cordis.yml of the folder that it starts it in'],
+    ['loopguard acp /home/me/agent/cordis.yml', 'that one, wherever it is started'],
+  )
 }
 
 /** An editor is not to talk to half a composition. */
