@@ -18,7 +18,7 @@ export class OpenSession {
   /** Whether the agent was made for the client. */
   readonly isOwn: boolean
   private readonly outbox: Outbox<Update>
-  private translator = new Translator()
+  private readonly translator = new Translator()
 
   constructor(agent: Agent, isOwn: boolean, outbox: Outbox<Update>) {
     this.agent = agent
@@ -41,9 +41,9 @@ export class OpenSession {
 
   /** Tells the client all that the log holds, as if it happened now. */
   replay(): void {
-    // What comes later belongs behind it, to the same reader.
-    const translator = (this.translator = new Translator())
+    const { translator } = this
     const { events } = this.agent.session
+    // What comes later is told by itself.
     const count = events.length
     const updates = this.updates.bind(this)
     this.outbox.push(function* () {

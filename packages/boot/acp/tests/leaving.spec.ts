@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
+import type { Context } from '@deepseek-ai/cordis'
 import * as acp from '@loopguard/acp'
 import type { Frontend } from '@loopguard/agent-loop'
-import { createHarness, gate } from '@loopguard/testkit'
+import { createHarness, gate, type HarnessOptions } from '@loopguard/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Frame, host, told, tool, turnEnds, until, updatesIn, waits } from './support.ts'
 
@@ -87,12 +88,13 @@ describe('a client that leaves', () => {
 })
 
 /** A client that is written by hand, and reads only when it is told to. */
-async function handWritten(options: Parameters<typeof createHarness>[0], limit = 1_000) {
+async function handWritten({ plugins = [], ...options }: HarnessOptions, limit = 1_000) {
   const input = new PassThrough()
   const output = new PassThrough({ highWaterMark: limit })
   const harness = await createHarness({
     ...options,
     plugins: [
+      ...plugins,
       { name: 'wire', apply: (ctx) => void ctx.provide('acpWire', { input, output }) },
       [acp, { provider: 'scripted', model: 'm' }],
     ],
@@ -137,6 +139,58 @@ describe('a client that does not read', () => {
     read()
     const results = told(updatesIn(frames.slice(before))).filter((line) => line.includes('completed'))
     expect(results).toEqual(Array.from({ length: 50 }, (_, index) => `call call_${index + 1} completed: ${big}`))
+  })
+
+  it('finds the question behind the call that it is about', async () => {
+    const asked = gate()
+    const careful = {
+      name: 'careful',
+      apply: (ctx: Context) =>
+        void ctx.on('tools/pre-execute', () => {
+          asked.open()
+          return Promise.resolve({ kind: 'ask' })
+        }),
+    }
+    const { input, frames, ask, answer, sessionId, read } = await handWritten(
+      {
+        script: [{ text: 'x'.repeat(10_000), ...call('delete') }, { text: 'Well.' }],
+        tools: [tool('delete', () => 'gone')],
+        plugins: [careful],
+      },
+      1,
+    )
+    const before = frames.length
+    ask(2, methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: 'go' }] })
+    await asked.opened
+    // Time for a question that does not wait for its turn.
+    for (let round = 0; round < 10; round++) await new Promise((resolve) => setImmediate(resolve))
+    const question = (): Frame | undefined => frames.find(({ method }) => method === methods.client.session.requestPermission)
+    await until(() => (read(), question() !== undefined), 'the question')
+    const told = frames.slice(before).map(({ method, params }) => {
+      const { update } = params as { readonly update?: { readonly sessionUpdate: string } }
+      return update?.sessionUpdate ?? method
+    })
+    expect(told).toEqual(['agent_message_chunk', 'tool_call', methods.client.session.requestPermission])
+    input.write(`${JSON.stringify({ jsonrpc: '2.0', id: question()?.['id'], result: { outcome: { outcome: 'cancelled' } } })}\n`)
+    expect(await answer(2)).toMatchObject({ result: { stopReason: 'end_turn' } })
+  })
+
+  it('and opens a session again is told once of what happens before it reads', async () => {
+    const { harness, frames, ask, answer, sessionId } = await handWritten(
+      { script: [{ text: 'x'.repeat(10_000) }, { text: 'Second.' }] },
+      1,
+    )
+    const [agent] = harness.ctx.agentLoop.list()
+    const prompt = (id: number) => ask(id, methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: 'go' }] })
+    prompt(2)
+    await answer(2)
+    const before = frames.length
+    ask(3, methods.agent.session.load, { sessionId, cwd: '/', mcpServers: [] })
+    prompt(4)
+    await until(() => turnEnds(agent!).length === 2, 'the second turn ends')
+    await Promise.all([answer(3), answer(4)])
+    const words = told(updatesIn(frames.slice(before))).map((line) => line.slice(0, 20))
+    expect(words).toEqual(['user: go', `says: ${'x'.repeat(14)}`, 'says: Second.'])
   })
 
   it('is cancelled and left all the same', async () => {
