@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
+import type { Frontend } from '@loopguard/agent-loop'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { host, refusal, told, tool } from './support.ts'
+import { host, refusal, told, tool, turnEnds } from './support.ts'
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'loopguard-acp-'))
@@ -108,7 +109,7 @@ describe('session/load', () => {
   })
 
   it('of a live agent of the composition takes it over; where that works cannot be changed, and it stays when the client leaves', async () => {
-    const { acp, harness, prompt, connection, updates } = await host({ script: [{ text: 'Hello.' }] })
+    const { acp, harness, prompt, input, updates } = await host({ script: [{ text: 'Hello.' }, { text: 'Yes.' }] })
     const agent = harness.agent({ id: 'desk' })
     const load = (cwd: string) => acp.request(methods.agent.session.load, { sessionId: 'desk', cwd, mcpServers: [] })
     expect(await refusal(load('/'))).toMatchObject({
@@ -118,8 +119,10 @@ describe('session/load', () => {
     await load(process.cwd())
     await prompt('desk', 'hi')
     expect(told(updates())).toEqual(['says: Hello.'])
-    connection.close()
-    await harness.say(agent, 'still there?').catch(() => {})
+    input.end()
+    await (harness.ctx.get('frontend') as Frontend).closed
+    await harness.say(agent, 'still there?')
+    expect(turnEnds(agent)).toEqual(['completed', 'completed'])
     expect(harness.ctx.agentLoop.list()).toEqual([agent])
   })
 
