@@ -23,10 +23,17 @@ export const inject: string[] = ['agentLoop', 'sessions']
  * is one.
  */
 export function apply(ctx: Context, config: Config): void {
-  const wire = (ctx.get('acpWire') as Wire | null | undefined) ?? takeStandardStreams(ctx)
+  const given = (ctx.get('acpWire') as Wire | null | undefined) ?? undefined
+  const { wire, giveBack } = given === undefined ? takeStandardStreams() : { wire: given, giveBack: undefined }
   const door = new Door(ctx, config, wire)
   const frontend: Frontend = { closed: door.closed, ownsStdout: true }
   ctx.provide('frontend', frontend)
   if ((ctx.get('approval') ?? undefined) === undefined) ctx.provide('approval', door.permissions)
-  ctx.effect(() => () => door.close(), 'acp: the client')
+  ctx.effect(
+    () => async () => {
+      await door.close()
+      giveBack?.()
+    },
+    'acp: the client',
+  )
 }

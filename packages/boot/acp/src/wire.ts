@@ -1,5 +1,4 @@
 import { Readable, Writable } from 'node:stream'
-import type { Context } from '@deepseek-ai/cordis'
 import { ndJsonStream, type Stream } from '@agentclientprotocol/sdk'
 
 /**
@@ -56,21 +55,19 @@ function oneByOne<T>(ready: Promise<void> | undefined): TransformStream<T, T> {
   })
 }
 
-/** Standard input and output. What others print goes to standard error from now on, until the fiber of `ctx` goes. */
-export function takeStandardStreams(ctx: Context): Wire {
+/** Standard input and output. What others print goes to standard error from now on, until they are given back. */
+export function takeStandardStreams(): { readonly wire: Wire; readonly giveBack: () => void } {
   const { stdin, stdout, stderr } = process
   const own = Object.getOwnPropertyDescriptor(stdout, 'write')
   const send = stdout.write.bind(stdout) as (chunk: Uint8Array, done: (error?: Error | null) => void) => boolean
   const output = new Writable({ write: (chunk: Uint8Array, _encoding, done) => void send(chunk, done) })
   const broken = (error: Error): void => void output.destroy(error)
-  ctx.effect(() => {
-    stdout.on('error', broken)
-    stdout.write = stderr.write.bind(stderr)
-    return () => {
-      if (own === undefined) Reflect.deleteProperty(stdout, 'write')
-      else Object.defineProperty(stdout, 'write', own)
-      stdout.off('error', broken)
-    }
-  }, 'acp: what is printed')
-  return { input: stdin, output }
+  stdout.on('error', broken)
+  stdout.write = stderr.write.bind(stderr)
+  const giveBack = (): void => {
+    if (own === undefined) Reflect.deleteProperty(stdout, 'write')
+    else Object.defineProperty(stdout, 'write', own)
+    stdout.off('error', broken)
+  }
+  return { wire: { input: stdin, output }, giveBack }
 }
