@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { addAcpCommand } from './acp/command.ts'
 import { addCompletionCommand } from './completion/command.ts'
 import { CompositionError } from './load/faults.ts'
 import { addLogCommands } from './logs/commands.ts'
@@ -70,6 +71,7 @@ export async function main(args: readonly string[]): Promise<number> {
   )
   addLogCommands(program, out)
   addReportCommand(program, out, notes, (ended) => (code = ended))
+  addAcpCommand(program, { out, notes }, (ended) => (code = ended))
   addCompletionCommand(program, out)
   withExamples(
     program,

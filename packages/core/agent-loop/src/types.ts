@@ -9,6 +9,8 @@ export interface AgentOptions {
   readonly model: string
   readonly system?: string
   readonly maxTokens?: number
+  /** Absolute: the folder in which it works, for tools that ask. Default: that of the process, or what a tool is configured with. */
+  readonly cwd?: string
 }
 
 export type AgentStatus = 'idle' | 'running'

@@ -77,6 +77,7 @@ describe('what create refuses', () => {
       '`maxTokens` must be an integer from 1 to 9007199254740991 or left out, got 0',
     ],
     ['more tokens than can be counted', 'a', { ...options, maxTokens: 2 ** 53 }, 'BAD_AGENT', 'got 9007199254740992'],
+    ['a relative folder', 'a', { ...options, cwd: 'src' }, 'BAD_AGENT', '`cwd` must be an absolute path or left out, got "src"'],
     ['half a token', 'a', { ...options, maxTokens: 0.5 }, 'BAD_AGENT', '0.5'],
   ])('%s, and nothing is left of the attempt', async (_what, id, given, code, message) => {
     await using harness = await createHarness()

@@ -1,6 +1,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { JobOwner, Jobs } from '@loopguard/jobs'
 import type { ToolDefinition } from '@loopguard/tools'
+import { folderOf } from './agent-folder.ts'
 import { CallAborted } from './aborted.ts'
 import { bashText } from './bash-text.ts'
 import { runOf } from './job-run.ts'
@@ -36,7 +37,7 @@ export function bashTool(ctx: Context, jobs: Jobs | undefined): ToolDefinition<B
       additionalProperties: false,
     },
     async execute({ command, description, timeoutMs, workdir, run_in_background: inBackground }, { signal, agent }) {
-      const spec = shell.resolve({ command, timeoutMs, workdir, signal, owner: agent?.ctx ?? ctx })
+      const spec = shell.resolve({ command, timeoutMs, workdir, cwd: folderOf(agent), signal, owner: agent?.ctx ?? ctx })
       if (inBackground === true && jobs !== undefined) {
         // Without an agent that can own a job, the service refuses it.
         const owner = agent as JobOwner

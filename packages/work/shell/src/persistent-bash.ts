@@ -10,6 +10,7 @@ import { MAX_TIMER_DELAY_MS } from '@loopguard/timeout'
 import type { ToolAgent } from '@loopguard/tools'
 import { CallAborted } from './aborted.ts'
 import { AgentShell } from './agent-shell.ts'
+import { folderOf } from './agent-folder.ts'
 import { checkCommand } from './request.ts'
 import type {} from './shell.ts'
 
@@ -47,7 +48,7 @@ export function apply(ctx: Context, config: Config): void {
   const shellOf = (agent: ToolAgent): AgentShell => {
     let own = shells.get(agent)
     if (own === undefined) {
-      shells.set(agent, (own = new AgentShell(() => shell.open(agent.ctx), config)))
+      shells.set(agent, (own = new AgentShell(() => shell.open(agent.ctx, folderOf(agent)), config)))
       agent.ctx.effect(() => () => void shells.delete(agent), 'persistent_bash: shell of an agent')
     }
     return own

@@ -10,11 +10,11 @@ import type { ShellRequest, ShellSpec } from './types.ts'
  * @throws HarnessError `BAD_COMMAND`, `BAD_WORKDIR`; RangeError `TIMEOUT_OUT_OF_RANGE`. Each names the value and what is wanted.
  */
 export function resolveRequest(request: ShellRequest, config: Config): ShellSpec {
-  const { command, timeoutMs, signal, owner } = request
+  const { command, cwd, timeoutMs, signal, owner } = request
   checkCommand(command)
   return Object.freeze({
     command,
-    workdir: workdirOf(request.workdir, config.cwd),
+    workdir: workdirOf(request.workdir, cwd ?? config.cwd),
     timeoutMs: clampTimeout(timeoutMs, config.timeoutMs, config.maxTimeoutMs),
     signal,
     owner,

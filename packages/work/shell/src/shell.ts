@@ -98,8 +98,8 @@ export class Shell extends Service {
    * @throws HarnessError `BAD_WORKDIR`, `SHELL_CLOSED`, `SHELL_SPAWN_FAILED`
    * @internal
    */
-  open(owner: Context): PersistentShell {
-    const { graceMs, env, cwd } = this.limits
+  open(owner: Context, cwd: string | undefined = this.limits.cwd): PersistentShell {
+    const { graceMs, env } = this.limits
     const holding = this.holdings.of(owner)
     const shell = new PersistentShell({ cwd: workdirOf(undefined, cwd), env: environmentFor(env), graceMs })
     this.hold(shell.command, holding)

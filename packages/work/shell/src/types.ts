@@ -4,8 +4,10 @@ import type { Context } from '@deepseek-ai/cordis'
 export interface ShellRequest {
   /** A script for `bash -c`. */
   readonly command: string
-  /** A folder, relative to the configured `cwd`. */
+  /** A folder, relative to `cwd`. */
   readonly workdir?: string | undefined
+  /** Where commands run that name no folder. Default: the configured `cwd`. */
+  readonly cwd?: string | undefined
   /** Default and maximum are the service's. */
   readonly timeoutMs?: number | undefined
   /** Ends the command when it aborts. */

@@ -54,6 +54,16 @@ describe('what the model reads of a command', () => {
     )
   })
 
+  it('runs in the folder of its agent, which a relative workdir starts at', async () => {
+    const harness = await bashHost({ shell: { cwd: '/etc' } })
+    const { ctx } = harness
+    const agent = harness.agent({ cwd: '/usr' })
+    expect(textOf(await call(ctx, 'bash', args('pwd'), { agent }))).toBe('/usr')
+    expect(textOf(await call(ctx, 'bash', args('pwd', { workdir: 'bin/..' }), { agent }))).toBe('/usr')
+    expect(textOf(await call(ctx, 'bash', args('pwd', { workdir: '/' }), { agent }))).toBe('/')
+    expect(textOf(await call(ctx, 'bash', args('pwd')))).toBe('/etc')
+  })
+
   it('is told the limits in the description of the tool, and no timeout of the tool itself', async () => {
     const { ctx } = await bashHost({ shell: { timeoutMs: 1234, maxTimeoutMs: 5678, maxOutputBytes: 999 } })
     expect(ctx.tools.get('bash')?.timeoutMs).toBeUndefined()

@@ -23,6 +23,14 @@ const run = async (harness: Harness, agent: Agent, command: string): Promise<str
   textOf(await call(harness.ctx, 'persistent_bash', { command }, { agent }))
 
 describe('persistent_bash', () => {
+  it('starts in the folder of its agent', async () => {
+    const harness = await host({ shell: { cwd: '/etc' } })
+    expect([await run(harness, harness.agent({ cwd: '/usr' }), 'pwd'), await run(harness, harness.agent(), 'pwd')]).toEqual([
+      '/usr',
+      '/etc',
+    ])
+  })
+
   it('is one shell: what a command does to it, lasts', async () => {
     const harness = await host({ shell: { cwd: '/usr' } })
     const agent = harness.agent()

@@ -41,6 +41,8 @@ export interface RunOptions {
   readonly failOn?: readonly Trouble[] | undefined
   /** What rules say of what the agents did is told before the summary. */
   readonly audit?: AuditReport
+  /** Called with the fresh context, before any row starts. */
+  readonly attach?: (ctx: Context) => void
   readonly out: Outlet
   readonly notes: Outlet
 }
@@ -68,6 +70,7 @@ export async function run(options: RunOptions): Promise<number> {
     attach: (ctx) => {
       loading = ctx
       report.attach(ctx)
+      options.attach?.(ctx)
     },
     note: (line) => say(`note: ${line}\n`),
   })
