@@ -14,6 +14,7 @@ import { readRows } from './load/rows.ts'
 import { run, type RunOptions } from './run/run.ts'
 import { withExamples } from './usage/examples.ts'
 import { pointToHelp } from './usage/hints.ts'
+import { addWorkCommands } from './work/commands.ts'
 
 const DEFAULT_LIMIT_MS = 30_000
 
@@ -68,6 +69,7 @@ export async function main(args: readonly string[]): Promise<number> {
     (ended) => (code = ended),
   )
   addLogCommands(program, out)
+  addWorkCommands(program, { out, notes }, (ended) => (code = ended))
   addCompletionCommand(program, out)
   withExamples(
     program,

@@ -1,3 +1,4 @@
+import { HarnessError } from '@loopguard/kit'
 import type { UserMessage } from '@loopguard/llm'
 import { Config } from './config.ts'
 import type { Database } from './database.ts'
@@ -45,7 +46,9 @@ export async function send(
 }
 
 async function withDatabase<T>(given: Partial<Config>, work: (database: Database, config: Config) => Promise<T>): Promise<T> {
-  const config = Config(given as Config)
+  const outcome = await Config['~standard'].validate(given)
+  if (outcome.issues !== undefined) throw new HarnessError(outcome.issues.map(({ message }) => message).join('\n'), 'BAD_DATABASE')
+  const config = outcome.value
   const database = openDatabase(config)
   try {
     return await work(database, config)

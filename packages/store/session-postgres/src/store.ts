@@ -17,6 +17,8 @@ const MORE_CONNECTIONS = 2
 export class PostgresSessions extends SessionStore {
   static override readonly Config: typeof SessionStore.Config = Config as never
 
+  /** How people call this process. */
+  readonly worker: string
   private readonly backend: PostgresBackend
   private readonly maxTakeovers: number
 
@@ -25,6 +27,7 @@ export class PostgresSessions extends SessionStore {
     const database = openDatabase(config)
     const backend = new PostgresBackend(database, config)
     super(ctx, {}, backend)
+    this.worker = config.worker
     this.backend = backend
     this.maxTakeovers = config.maxTakeovers
     let isStarted = false

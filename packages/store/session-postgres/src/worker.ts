@@ -62,17 +62,19 @@ export class Worker {
   /**
    * Claims nothing more, lets what runs end what it has begun, and gives up what has not ended within `limitMs`: such an agent is
    * cancelled, its turn stays open in the log, and the next worker takes it over.
+   * @returns whether all have ended.
    */
-  async drain(limitMs: number): Promise<void> {
+  async drain(limitMs: number): Promise<boolean> {
     this.isDraining = true
     this.deafen()
     clearInterval(this.timer)
     for (const { agent } of this.running.values()) agent?.leave()
-    if (await this.endsWithin(limitMs)) return
+    if (await this.endsWithin(limitMs)) return true
     const late = this.agents
     this.options.tell(`${late.length} agents have not ended within ${limitMs} ms: they are left to the next worker`)
     await Promise.all(late.map(async (id) => this.backend.giveUp(id)))
     await this.endsWithin(GRACE_MS)
+    return false
   }
 
   private async endsWithin(limitMs: number): Promise<boolean> {
