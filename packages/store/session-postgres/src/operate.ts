@@ -48,7 +48,7 @@ export async function send(
 async function withDatabase<T>(given: Partial<Config>, work: (database: Database, config: Config) => Promise<T>): Promise<T> {
   const outcome = await Config['~standard'].validate(given)
   if (outcome.issues !== undefined) throw new HarnessError(outcome.issues.map(({ message }) => message).join('\n'), 'BAD_DATABASE')
-  const config = outcome.value
+  const config = outcome.value as Config
   const database = openDatabase(config)
   try {
     return await work(database, config)
