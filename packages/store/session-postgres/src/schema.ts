@@ -18,9 +18,10 @@ export function quoted(schema: string): string {
 /**
  * Makes the tables, or brings those of an earlier version up to date. Again changes nothing.
  * @returns whether anything was changed.
- * @throws HarnessError `DATABASE_SCHEMA` when a newer version has made them, `DATABASE_REFUSED`, `DATABASE_UNREACHABLE`.
+ * @throws HarnessError `BAD_DATABASE` for what cannot be the name of a schema, `DATABASE_SCHEMA` when a newer version has made them, `DATABASE_REFUSED`, `DATABASE_UNREACHABLE`.
  */
 export async function migrate(database: Database, schema: string): Promise<boolean> {
+  const tables = tablesOf(quoted(schema))
   const link = await database.connect()
   try {
     await link.query('BEGIN')
@@ -28,7 +29,7 @@ export async function migrate(database: Database, schema: string): Promise<boole
     await link.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`loopguard migrate ${schema}`])
     const found = await versionOf(link, schema)
     if (found !== undefined && found > VERSION) throw unfit(database, schema, found)
-    if (found === undefined) for (const statement of tablesOf(quoted(schema))) await link.query(statement)
+    if (found === undefined) for (const statement of tables) await link.query(statement)
     await link.query('COMMIT')
     return found === undefined
   } finally {

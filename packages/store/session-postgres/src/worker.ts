@@ -1,4 +1,4 @@
-import type { AgentLoop, AgentOptions } from '@loopguard/agent-loop'
+import type { Agent, AgentLoop, AgentOptions } from '@loopguard/agent-loop'
 import { codeOf, messageOf } from '@loopguard/kit'
 import type { SessionId } from '@loopguard/llm'
 import type { PostgresBackend } from './backend.ts'
@@ -23,6 +23,13 @@ interface Claim {
   readonly parked: string | null
 }
 
+/** An agent that runs here, or is about to. */
+interface Entry {
+  done: Promise<void>
+  /** There once it has been made. */
+  agent?: Running
+}
+
 /** How often a worker looks for what nobody told it of: a dead worker's sessions, a lost notification. */
 const LOOK_MS = 500
 const CLAIM_AT_ONCE = 32
@@ -37,7 +44,7 @@ export class Worker {
   private readonly options: WorkerOptions
   private readonly maxTakeovers: number
   private readonly mailbox: Mailbox
-  private readonly running = new Map<SessionId, { readonly done: Promise<void>; agent?: Running }>()
+  private readonly running = new Map<SessionId, Entry>()
   private readonly timer: NodeJS.Timeout
   private readonly deafen: () => void
   private isClaiming = false
@@ -124,21 +131,22 @@ export class Worker {
     if (parked !== null) return this.options.tell(`agent "${id}" is parked: ${parked} (loopguard send --unpark lets it go on)`)
     // It is just being given back here; the end of that looks again.
     if (this.running.has(id)) return
-    const done = this.run(id, next).then((looksAgain) => {
+    const entry: Entry = { done: Promise.resolve() }
+    this.running.set(id, entry)
+    entry.done = this.run(id, next, entry).then((looksAgain) => {
       this.running.delete(id)
       if (looksAgain) this.look()
     })
-    this.running.set(id, { done })
   }
 
   /** @returns whether there may be more to do at once. */
-  private async run(id: SessionId, next: number): Promise<boolean> {
+  private async run(id: SessionId, next: number, entry: Entry): Promise<boolean> {
     try {
       const { loop, optionsOf } = this.options
       const { onTakeover = 'wait', ...options } = optionsOf(id)
       const agent = next === 0 ? loop.create(id, options) : await loop.resume(id, options)
       try {
-        await this.runAgent(agent, onTakeover)
+        await this.runAgent(agent, onTakeover, entry)
       } finally {
         await agent.dispose({ keepInbox: true })
       }
@@ -149,10 +157,8 @@ export class Worker {
     }
   }
 
-  private async runAgent(agent: Awaited<ReturnType<AgentLoop['resume']>>, onTakeover: OnTakeover): Promise<void> {
-    const running = new Running(agent, this.mailbox, this.options.tell)
-    const entry = this.running.get(agent.id)
-    if (entry !== undefined) entry.agent = running
+  private async runAgent(agent: Agent, onTakeover: OnTakeover, entry: Entry): Promise<void> {
+    const running = (entry.agent = new Running(agent, this.mailbox, this.options.tell))
     if (this.isDraining) running.leave()
     const first = wakeUp(agent.session, onTakeover)
     if (first !== undefined) agent.followup(first)
