@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { postgresBin } from './scripts/postgres.mjs'
 
 const SPECS = ['packages/*/*/tests/**/*.spec.ts', 'examples/*/tests/**/*.spec.ts', 'tests/**/*.spec.ts']
 /** The slow tier: what `npm run test:quick` leaves out. */
 const SLOW = '**/*.slow.spec.ts'
+/** What needs a Postgres server; without one, these files are no part of the suite. */
+const WITHOUT_POSTGRES = postgresBin() === undefined ? ['**/*.pg.slow.spec.ts'] : []
 /** Two at least: of two cores Vitest would use one. */
 const WORKERS = Math.max(2, availableParallelism() - 1)
 
@@ -36,7 +39,7 @@ export default defineConfig(({ mode }) => {
   }
   return mode === 'quick'
     ? { test: { maxWorkers: WORKERS, projects: quick().map((tier) => ({ ssr, test: { ...test, ...tier } })) } }
-    : { ssr, test: { ...test, include: SPECS, maxWorkers: WORKERS, coverage } }
+    : { ssr, test: { ...test, include: SPECS, exclude: ['**/node_modules/**', ...WITHOUT_POSTGRES], maxWorkers: WORKERS, coverage } }
 })
 
 /** Files share a process and what it has loaded, which is three times as fast; all but those that replace a module. */

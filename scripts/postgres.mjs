@@ -28,7 +28,10 @@ export async function startPostgres({ settings = [] } = {}) {
   writeFileSync(keyFile, PASSWORD)
   for (const path of [folder, keyFile]) if (user.uid !== undefined) chownSync(path, user.uid, user.gid)
   const auth = ['--auth-local=trust', '--auth-host=scram-sha-256', `--pwfile=${keyFile}`]
-  execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'loopguard', '-E', 'UTF8', '--locale=C', '-N', ...auth], { ...user, stdio: 'ignore' })
+  execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'loopguard', '-E', 'UTF8', '--locale=C', '-N', ...auth], {
+    ...user,
+    stdio: 'ignore',
+  })
   const port = await freePort()
   const options = ['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${folder}`, 'max_connections=200', ...settings]
   const args = [join(bin, 'postgres'), '-D', data, ...options.flatMap((option) => ['-c', option])]

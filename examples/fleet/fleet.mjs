@@ -20,7 +20,19 @@ const composition = (without) => fileURLToPath(new URL(without === undefined ? '
  * @param options - `kills`: how many workers are killed, one after the other, each replaced; `stopMs`: how long one worker is stopped
  * instead; `outageMs`: how long the database is away instead; `without`: a safeguard that is taken out.
  */
-export async function runFleet({ agents, messages, kills = 0, everyMs = 1500, stopMs, outageMs, without, built = false, giveUpMs = 180_000, settings, say = () => {} }) {
+export async function runFleet({
+  agents,
+  messages,
+  kills = 0,
+  everyMs = 1500,
+  stopMs,
+  outageMs,
+  without,
+  built = false,
+  giveUpMs = 180_000,
+  settings,
+  say = () => {},
+}) {
   const folder = mkdtempSync(join(tmpdir(), 'lg-fleet-'))
   const server = await startPostgres(settings === undefined ? {} : { settings })
   const workers = []
@@ -72,7 +84,17 @@ export async function runFleet({ agents, messages, kills = 0, everyMs = 1500, st
     const notes = notesIn(folder)
     const found = audit({ sent, logs, notes, waiting: left })
     const takeovers = moments.map((at, index) => takeoversAfter(logs, at, moments[index + 1]))
-    return { ...found, seconds, eventsPerSecond: Math.round(found.events / seconds), takeovers, codes, logs, notes, moments, said: workers.map(({ said }) => said()) }
+    return {
+      ...found,
+      seconds,
+      eventsPerSecond: Math.round(found.events / seconds),
+      takeovers,
+      codes,
+      logs,
+      notes,
+      moments,
+      said: workers.map(({ said }) => said()),
+    }
   } finally {
     for (const worker of workers) worker.kill('SIGKILL')
     await client?.end()
@@ -130,7 +152,10 @@ async function main() {
   const { logs: _logs, notes: _notes, said: _said, takeovers, moments: _moments, codes: _codes, ...figures } = result
   console.log(figures)
   for (const times of takeovers) {
-    if (times.length > 0) console.log(`takeover: ${times.length} open turns, first ${times[0]} ms, median ${times[times.length >> 1]} ms, last ${times.at(-1)} ms`)
+    if (times.length > 0)
+      console.log(
+        `takeover: ${times.length} open turns, first ${times[0]} ms, median ${times[times.length >> 1]} ms, last ${times.at(-1)} ms`,
+      )
   }
   const broken = MUST_BE_ZERO.filter((key) => result[key] !== 0)
   console.log(broken.length === 0 ? 'nothing was lost, nothing happened twice' : `not as promised: ${broken.join(', ')}`)

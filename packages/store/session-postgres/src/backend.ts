@@ -20,6 +20,8 @@ export interface BackendOptions {
 }
 
 const RETRY_MS = 200
+/** How long what is given back waits for the rest of this process, and for a database that is away, unless the lease is shorter. */
+const MAX_PATIENCE_MS = 30_000
 
 /** The sessions of one process, in tables that many processes share. A session is held by one of them; an epoch fences off the others. */
 export class PostgresBackend implements SessionBackend {
@@ -47,7 +49,7 @@ export class PostgresBackend implements SessionBackend {
     this.lease = new Lease({ database, statements: this.sql, worker, leaseMs, verify, renewed: () => this.renewed(), mail })
     this.sinkParts = {
       shown: database.shown,
-      closeWithinMs: leaseMs,
+      closeWithinMs: this.patienceMs,
       isHeld: () => this.lease.isValid,
       ready: (sink) => this.writer.add(sink),
       release: async (sink) => this.release(sink),
@@ -59,9 +61,9 @@ export class PostgresBackend implements SessionBackend {
     return this.lease.start()
   }
 
-  /** Waits for what is open as long as a lease, gives up the rest as a killed process would, and leaves. The database stays open. */
+  /** Waits for what is open as long as a lease, or 30 s, gives up the rest as a killed process would, and leaves. The database stays open. */
   async stop(): Promise<void> {
-    const { elapsed, end } = deadline(this.leaseMs)
+    const { elapsed, end } = deadline(this.patienceMs)
     for (let late = false; !late && this.sinks.size > 0;) late = await Promise.race([elapsed, sleep(10).then(() => false)])
     end()
     for (const id of this.sinks.keys()) await this.giveUp(id)
@@ -119,6 +121,10 @@ export class PostgresBackend implements SessionBackend {
   /** Runs what gives something back, again with each renewal of the lease until it has succeeded. */
   async owe(work: () => Promise<unknown>): Promise<void> {
     await work().catch(() => this.owed.push(work))
+  }
+
+  private get patienceMs(): number {
+    return Math.min(this.leaseMs, MAX_PATIENCE_MS)
   }
 
   /** @throws HarnessError `SESSION_OPEN` */

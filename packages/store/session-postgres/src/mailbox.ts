@@ -21,7 +21,8 @@ export interface Mail {
 export async function sendMail(database: Database, sql: Statements, agent: string, message: UserMessage): Promise<string | undefined> {
   const id = checkSessionId(agent)
   const copy = snapshot(message, 'message')
-  const fault = messageFault(copy, 'user') ?? (isId(copy.id) ? undefined : `message.id must be well-formed text of at most ${MAX_ID_BYTES} bytes`)
+  const fault =
+    messageFault(copy, 'user') ?? (isId(copy.id) ? undefined : `message.id must be well-formed text of at most ${MAX_ID_BYTES} bytes`)
   if (fault !== undefined) throw new HarnessError(`session-postgres: a message for "${id}": ${fault}`, 'BAD_MESSAGE')
   const [row] = await database.query<{ parked: string | null }>(sql.send, [id, copy.id, JSON.stringify(copy)])
   return row?.parked ?? undefined

@@ -12,7 +12,10 @@ const MAX_NAME_BYTES = 63
 export function quoted(schema: string): string {
   const isName = schema.trim() !== '' && !schema.includes('\0') && schema.isWellFormed() && Buffer.byteLength(schema) <= MAX_NAME_BYTES
   if (isName) return `"${schema.replaceAll('"', '""')}"`
-  throw new HarnessError(`session-postgres: \`schema\` must be a name of 1 to ${MAX_NAME_BYTES} bytes, got ${JSON.stringify(schema)}`, 'BAD_DATABASE')
+  throw new HarnessError(
+    `session-postgres: \`schema\` must be a name of 1 to ${MAX_NAME_BYTES} bytes, got ${JSON.stringify(schema)}`,
+    'BAD_DATABASE',
+  )
 }
 
 /**

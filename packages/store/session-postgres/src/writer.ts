@@ -100,7 +100,9 @@ export class Writer {
   /** A statement whose answer was lost may have taken effect; otherwise only another process can have moved the epoch. */
   private async judge(chunks: readonly Chunk[]): Promise<Chunk[]> {
     const ids = chunks.map(({ sink }) => sink.id)
-    const rows = await this.database.query<{ id: string; epoch: number; next: number }>(this.sql.epochs, [ids], { timeoutMs: this.timeoutMs })
+    const rows = await this.database.query<{ id: string; epoch: number; next: number }>(this.sql.epochs, [ids], {
+      timeoutMs: this.timeoutMs,
+    })
     const heads = new Map(rows.map((row) => [row.id, row]))
     return chunks.filter((chunk) => {
       const { sink, epoch, first, entries } = chunk

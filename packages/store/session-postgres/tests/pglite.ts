@@ -44,10 +44,13 @@ class EmbeddedDatabase implements Database {
 export interface Embedded {
   readonly schema: string
   /** A database on the engine of this file: its faults are its own. */
-  database(): EmbeddedDatabase
+  readonly database: () => EmbeddedDatabase
   /** A process, started, on the tables of this test. Stopped with the test file. */
-  worker(name?: string, options?: { readonly leaseMs?: number; readonly database?: EmbeddedDatabase }): Promise<PostgresBackend>
-  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  readonly worker: (
+    name?: string,
+    options?: { readonly leaseMs?: number; readonly database?: EmbeddedDatabase },
+  ) => Promise<PostgresBackend>
+  readonly query: <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
 }
 
 let engine: PGlite | undefined

@@ -27,7 +27,10 @@ interface ShopOptions {
 }
 
 /** A worker in this process, on a host of its own. */
-async function shop(tables: Embedded, { script = [{ text: 'ok', repeat: Infinity }], onTakeover = 'wait', max = 10, maxTakeovers = 3 }: ShopOptions = {}): Promise<Shop> {
+async function shop(
+  tables: Embedded,
+  { script = [{ text: 'ok', repeat: Infinity }], onTakeover = 'wait', max = 10, maxTakeovers = 3 }: ShopOptions = {},
+): Promise<Shop> {
   const backend = await tables.worker('shop', { leaseMs: 2000 })
   const harness = await createHarness({ sessions: backend, script })
   const told: string[] = []
@@ -41,12 +44,21 @@ async function shop(tables: Embedded, { script = [{ text: 'ok', repeat: Infinity
     await worker.drain(1)
     await harness.ctx.fiber.dispose()
   })
-  return { ...harness, backend, worker, told, send: async (agent, words, id) => sendMail(backend.database, backend.sql, agent, says(words, id)) }
+  return {
+    ...harness,
+    backend,
+    worker,
+    told,
+    send: async (agent, words, id) => sendMail(backend.database, backend.sql, agent, says(words, id)),
+  }
 }
 
 /** Neither mail nor an agent is left. */
 const isQuiet = async (tables: Embedded): Promise<void> =>
-  until(async () => (await tables.query('SELECT FROM $schema.session WHERE holder IS NOT NULL UNION ALL SELECT FROM $schema.mail')).length === 0)
+  until(
+    async () =>
+      (await tables.query('SELECT FROM $schema.session WHERE holder IS NOT NULL UNION ALL SELECT FROM $schema.mail')).length === 0,
+  )
 
 async function wordsIn({ backend }: Shop, id: string): Promise<string[]> {
   return (await backend.read(SessionId(id))).flatMap(({ type, data }) =>
@@ -211,7 +223,11 @@ describe('what a dead worker has left', () => {
     const tables = await fresh()
     const dead = await tables.worker('dead')
     const sink = dead.create(SessionId('child'))
-    put(sink, eventOf(0, 'session/start', { version: 1, id: 'child', parent: 'a' }), ...OPEN_TURN.map(([type, data], at) => eventOf(at + 1, type, data)))
+    put(
+      sink,
+      eventOf(0, 'session/start', { version: 1, id: 'child', parent: 'a' }),
+      ...OPEN_TURN.map(([type, data], at) => eventOf(at + 1, type, data)),
+    )
     await sink.flush?.()
     await tables.query(`UPDATE $schema.worker SET lease_until = now() - interval '1 second' WHERE n = $1`, [dead.lease.n])
     const here = await shop(tables, { onTakeover: 'resume' })
@@ -257,7 +273,9 @@ describe('what a dead worker has left', () => {
     await until(() => here.told.length > 0)
     expect(here.told).toEqual(['agent "a" is parked: session "a", event 1: it is missing, and event 2 is there'])
     await isQuiet(tables)
-    expect(await tables.query('SELECT parked FROM $schema.session')).toEqual([{ parked: 'session "a", event 1: it is missing, and event 2 is there' }])
+    expect(await tables.query('SELECT parked FROM $schema.session')).toEqual([
+      { parked: 'session "a", event 1: it is missing, and event 2 is there' },
+    ])
   })
 })
 

@@ -42,7 +42,9 @@ export async function takeAgents(file: string, rows: readonly Row[]): Promise<re
 
 interface Validatable {
   readonly '~standard': {
-    validate(config: unknown): Awaitable<{ readonly issues?: readonly { readonly message: string }[]; readonly value?: { readonly agents: AgentRow[] } }>
+    validate(
+      config: unknown,
+    ): Awaitable<{ readonly issues?: readonly { readonly message: string }[]; readonly value?: { readonly agents: AgentRow[] } }>
   }
 }
 type Awaitable<T> = T | Promise<T>
