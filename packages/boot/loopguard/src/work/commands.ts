@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Outlet } from '../show/outlet.ts'
+import { withExamples } from '../usage/examples.ts'
 
 export interface WorkOutlets {
   readonly out: Outlet
@@ -12,7 +13,7 @@ const DEFAULT_LIMIT_MS = 30_000
 /** The commands for agents that many processes share through a database. `ended` is told the exit code of a worker. */
 export function addWorkCommands(program: Command, { out, notes }: WorkOutlets, ended: (code: number) => void): void {
   const composition = ['[cordis.yml]', 'the composition with the row @loopguard/session-postgres', 'cordis.yml'] as const
-  program
+  const worker = program
     .command('work')
     .argument(...composition)
     .description('run the agents that have mail, whoever sent it, and those whose worker has died, until a signal comes')
@@ -23,7 +24,12 @@ export function addWorkCommands(program: Command, { out, notes }: WorkOutlets, e
       const { work } = await import('./work.ts')
       ended(await work({ file: resolve(path), max, loadLimitMs: loadLimit, stopLimitMs: stopLimit, out, notes }))
     })
-  program
+  withExamples(
+    worker,
+    ['loopguard work', 'runs the agents that have mail, until a signal comes'],
+    ['loopguard work fleet.yml --max 50', 'no more than 50 of them at once'],
+  )
+  const sender = program
     .command('send')
     .argument('<agent>', 'the id of the agent; one that is new is made by the worker that takes the message')
     .argument('<text>', 'what to say to it')
@@ -35,7 +41,12 @@ export function addWorkCommands(program: Command, { out, notes }: WorkOutlets, e
       const { sendText } = await import('./operate.ts')
       out.say(await sendText(resolve(options.composition), agent, words, { id: options.id, unpark: options.unpark === true }))
     })
-  program
+  withExamples(
+    sender,
+    ["loopguard send clerk 'Good morning'", 'queues a message for the agent clerk'],
+    ["loopguard send clerk 'Go on' --unpark", 'lets it go on after it was parked'],
+  )
+  const migration = program
     .command('migrate')
     .argument(...composition)
     .description('make the tables of the sessions, or bring them up to date; again changes nothing')
@@ -43,6 +54,7 @@ export function addWorkCommands(program: Command, { out, notes }: WorkOutlets, e
       const { migrate } = await import('./operate.ts')
       out.say(await migrate(resolve(path)))
     })
+  withExamples(migration, ['loopguard migrate', 'makes the tables that the cordis.yml of this folder names'])
 }
 
 function parseCount(text: string): number {
