@@ -1,9 +1,12 @@
 import { HarnessError } from '@loopguard/kit'
 import type { Database, Link } from './database.ts'
 
+/** A pooler that has no connection left lets a client wait, and may do so for ever. */
+const ANSWER_MS = 10_000
+
 /** The process of the server that serves this connection. */
 export async function pidOf(link: Pick<Link, 'query'>): Promise<number> {
-  const [row] = await link.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const [row] = await link.query<{ pid: number }>('SELECT pg_backend_pid() AS pid', [], { timeoutMs: ANSWER_MS })
   return row?.pid ?? 0
 }
 

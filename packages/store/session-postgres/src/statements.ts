@@ -57,7 +57,9 @@ export function statementsOf(schema: string): Statements {
     // As a dead worker would leave it.
     abandon: `UPDATE ${s}.session SET holder = 0 WHERE id = $1 AND epoch = $2`,
     abandonClaim: `UPDATE ${s}.session SET holder = 0 WHERE id = $1 AND holder = $2`,
-    park: `UPDATE ${s}.session SET holder = NULL, parked = $3 WHERE id = $1 AND (holder = $2 OR holder IS NULL)`,
+    // A load that failed has moved the epoch of the claim by one, and given the session back.
+    park: `UPDATE ${s}.session SET holder = NULL, parked = $3
+      WHERE id = $1 AND (holder = $2 OR holder IS NULL) AND epoch <= $4::int + 1`,
     unpark: `UPDATE ${s}.session SET parked = NULL, takeovers = 0 WHERE id = $1`,
     // All of a dead worker's, not only those with an open turn or with mail: what it had queued for itself stands in no table.
     claimOrphans: `WITH ${alive}, c AS (
@@ -67,12 +69,12 @@ export function statementsOf(schema: string): Statements {
       UPDATE ${s}.session s SET epoch = epoch + 1, takeovers = takeovers + busy::int,
         holder = CASE WHEN busy AND takeovers + 1 >= $4 THEN NULL ELSE $1::int END,
         parked = CASE WHEN busy AND takeovers + 1 >= $4 THEN 'its turn was open when ' || (takeovers + 1) || ' workers ended' END
-      FROM c WHERE s.id = c.id RETURNING s.id, s.next_seq AS next, s.parked`,
+      FROM c WHERE s.id = c.id RETURNING s.id, s.epoch, s.next_seq AS next, s.parked`,
     claimMail: `WITH c AS (
         SELECT s.id FROM ${s}.mail m JOIN ${s}.session s ON s.id = m.session WHERE s.holder IS NULL AND s.parked IS NULL
         ORDER BY m.n LIMIT $2 FOR UPDATE OF s SKIP LOCKED
       )
-      UPDATE ${s}.session s SET epoch = epoch + 1, holder = $1 FROM c WHERE s.id = c.id RETURNING s.id, s.next_seq AS next, s.parked`,
+      UPDATE ${s}.session s SET epoch = epoch + 1, holder = $1 FROM c WHERE s.id = c.id RETURNING s.id, s.epoch, s.next_seq AS next, s.parked`,
     send: `WITH head AS (
         INSERT INTO ${s}.session (id) VALUES ($1) ON CONFLICT DO NOTHING
       ), sent AS (

@@ -19,6 +19,7 @@ export interface WorkerOptions {
 /** A session that was claimed. */
 interface Claim {
   readonly id: SessionId
+  readonly epoch: number
   readonly next: number
   readonly parked: string | null
 }
@@ -35,8 +36,16 @@ const LOOK_MS = 500
 const CLAIM_AT_ONCE = 32
 /** How long what was given up is waited for. */
 const GRACE_MS = 2000
-/** What may be over in a moment; the session stays as it is. */
-const PASSING = new Set(['SESSION_READ_FAILED', 'SESSION_WRITE_FAILED', 'DATABASE_UNREACHABLE', 'SESSION_LOST', 'SESSION_OPEN'])
+/** What may be over in a moment, and what another worker has done meanwhile; the session stays as it is. */
+const PASSING = new Set([
+  'SESSION_READ_FAILED',
+  'SESSION_WRITE_FAILED',
+  'DATABASE_UNREACHABLE',
+  'SESSION_LOST',
+  'SESSION_OPEN',
+  'SESSION_EXISTS',
+  'SESSION_NOT_FOUND',
+])
 
 /** Claims agents that have mail, or whose worker has died, runs each until it is idle, and gives it back. */
 export class Worker {
@@ -127,20 +136,22 @@ export class Worker {
     return database.query<Claim>(sql.claimMail, [lease.n, free])
   }
 
-  private take({ id, next, parked }: Claim): void {
+  private take(claim: Claim): void {
+    const { id, parked } = claim
     if (parked !== null) return this.options.tell(`agent "${id}" is parked: ${parked} (loopguard send --unpark lets it go on)`)
     // It is just being given back here; the end of that looks again.
     if (this.running.has(id)) return
     const entry: Entry = { done: Promise.resolve() }
     this.running.set(id, entry)
-    entry.done = this.run(id, next, entry).then((looksAgain) => {
+    entry.done = this.run(claim, entry).then((looksAgain) => {
       this.running.delete(id)
       if (looksAgain) this.look()
     })
   }
 
   /** @returns whether there may be more to do at once. */
-  private async run(id: SessionId, next: number, entry: Entry): Promise<boolean> {
+  private async run(claim: Claim, entry: Entry): Promise<boolean> {
+    const { id, next } = claim
     try {
       const { loop, optionsOf } = this.options
       const { onTakeover = 'wait', ...options } = optionsOf(id)
@@ -152,7 +163,7 @@ export class Worker {
       }
       return true
     } catch (error) {
-      await this.failed(id, error)
+      await this.failed(claim, error)
       return false
     }
   }
@@ -165,13 +176,13 @@ export class Worker {
     await running.run()
   }
 
-  private async failed(id: SessionId, error: unknown): Promise<void> {
+  private async failed({ id, epoch }: Claim, error: unknown): Promise<void> {
     const { backend } = this
     const { database, sql, lease } = backend
     const isPassing = PASSING.has(codeOf(error) ?? '')
     this.options.tell(`agent "${id}" ${isPassing ? 'could not go on' : 'is parked'}: ${messageOf(error)}`)
     await backend.owe(async () =>
-      isPassing ? database.query(sql.abandonClaim, [id, lease.n]) : database.query(sql.park, [id, lease.n, messageOf(error)]),
+      isPassing ? database.query(sql.abandonClaim, [id, lease.n]) : database.query(sql.park, [id, lease.n, messageOf(error), epoch]),
     )
   }
 }

@@ -7,7 +7,7 @@ import { sendMail } from '../src/mailbox.ts'
 import type { OnTakeover } from '../src/takeover.ts'
 import { Worker } from '../src/worker.ts'
 import { type Embedded, embedded } from './pglite.ts'
-import { begin, eventOf, put, says, until } from './support.ts'
+import { begin, eventOf, put, release, says, until } from './support.ts'
 
 const fresh = embedded()
 const A = SessionId('a')
@@ -277,6 +277,30 @@ describe('what a dead worker has left', () => {
       { parked: 'session "a", event 1: it is missing, and event 2 is there' },
     ])
   })
+})
+
+it('a worker that was stopped between claim and create leaves alone what another one has made meanwhile', async () => {
+  const tables = await fresh()
+  const here = await shop(tables)
+  const database = here.backend.database as ReturnType<Embedded['database']>
+  const woken = gate()
+  database.before = async (text) => {
+    if (!text.includes('INSERT INTO') || !text.includes('.session AS s')) return
+    database.before = () => {}
+    // Another one has taken it over, run it and given it back.
+    const other = await tables.worker('other')
+    await tables.query('UPDATE $schema.session SET epoch = epoch + 1, holder = $1', [other.lease.n])
+    const sink = await begin(other, 'a')
+    await release(sink)
+    woken.open()
+  }
+  await here.send('a', 'one')
+  await woken.opened
+  await until(() => here.told.length > 0)
+  expect(here.told).toEqual(['agent "a" could not go on: session "a" exists already'])
+  await isQuiet(tables)
+  expect(await wordsIn(here, 'a')).toEqual(['one'])
+  expect(await tables.query('SELECT parked FROM $schema.session')).toEqual([{ parked: null }])
 })
 
 describe('a worker that drains', () => {
