@@ -10,9 +10,10 @@ import { postgresBin, startPostgres } from '../../scripts/postgres.mjs'
 import { report, times, us } from '../measure.mjs'
 
 const SESSIONS = 1000
+const RUNS = { files: 1, postgres: 3 }
 /** Of files fewer: each barrier is a wait for the disk. */
-const ROUNDS = { files: 3, postgres: 20 }
-const BARRIERS = 300
+const ROUNDS = { files: 2, postgres: 20 }
+const BARRIERS = 200
 const TITLE = 'Sessions on Postgres'
 /** About what an event of a conversation holds. */
 const WORDS = 'y'.repeat(300)
@@ -70,10 +71,9 @@ const stores = { files: [SessionStore, { directory, durable: true }], postgres: 
 const alone = {}
 const many = {}
 for (const [name, [store, config]] of Object.entries(stores)) {
-  await on(store, config, barriers)
   alone[name] = await on(store, config, barriers)
   const rates = []
-  for (let run = 0; run < 3; run++) rates.push(await on(store, config, (sessions) => throughput(sessions, ROUNDS[name])))
+  for (let run = 0; run < RUNS[name]; run++) rates.push(await on(store, config, (sessions) => throughput(sessions, ROUNDS[name])))
   many[name] = quantile(rates, 0.5)
 }
 const perSecond = (rate) => `${Math.round(rate).toLocaleString('en')}/s`
