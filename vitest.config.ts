@@ -2,12 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { chromiumPath } from './scripts/chromium.mjs'
+import { postgresBin } from './scripts/postgres.mjs'
 
 const SPECS = ['packages/*/*/tests/**/*.spec.ts', 'examples/*/tests/**/*.spec.ts', 'tests/**/*.spec.ts']
 /** The slow tier: what `npm run test:quick` leaves out. */
 const SLOW = '**/*.slow.spec.ts'
-/** Tests in a real browser, which are no tests where there is none. */
+/** Tests in a real browser, and those on a Postgres server, which are no tests where there is none. */
 const BROWSER = '**/*browser.slow.spec.ts'
+const SERVER = '**/*.pg.slow.spec.ts'
 /** Two at least: of two cores Vitest would use one. */
 const WORKERS = Math.max(2, availableParallelism() - 1)
 
@@ -39,13 +41,28 @@ export default defineConfig(({ mode }) => {
   }
   return mode === 'quick'
     ? { test: { maxWorkers: WORKERS, projects: quick().map((tier) => ({ ssr, test: { ...test, ...tier } })) } }
-    : { ssr, test: { ...test, include: SPECS, exclude: ['**/node_modules/**', ...withoutBrowser()], maxWorkers: WORKERS, coverage } }
+    : {
+        ssr,
+        test: {
+          ...test,
+          include: SPECS,
+          exclude: ['**/node_modules/**', ...withoutBrowser(), ...withoutServer()],
+          maxWorkers: WORKERS,
+          coverage,
+        },
+      }
 })
 
 function withoutBrowser(): string[] {
   if (chromiumPath() !== undefined) return []
   console.error('NOT RUN: the tests of pages in a browser. They need chromium; CHROMIUM names one that stands elsewhere.')
   return [BROWSER]
+}
+
+function withoutServer(): string[] {
+  if (postgresBin() !== undefined) return []
+  console.error('NOT RUN: the tests on a Postgres server. They need the programs of one, 15 or newer.')
+  return [SERVER]
 }
 
 /** Files share a process and what it has loaded, which is three times as fast; all but those that replace a module. */

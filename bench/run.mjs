@@ -20,6 +20,7 @@ const SUITES = [
   'invariants',
   'fairness',
   'durable',
+  'postgres',
   'adapters',
   'model',
 ]

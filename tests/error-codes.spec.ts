@@ -27,6 +27,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   goal: 'packages/delegation/goal',
   ralph: 'packages/delegation/ralph',
   'ai-sdk-model': 'packages/model/ai-sdk-model',
+  'session-postgres': 'packages/store/session-postgres',
 }
 
 /** Constants that look like a code of ours: codes of Node, of its HTTP client and of the YAML parser, and variables of the environment. */

@@ -16,6 +16,7 @@ import { readRows } from './load/rows.ts'
 import { run, type RunOptions } from './run/run.ts'
 import { withExamples } from './usage/examples.ts'
 import { pointToHelp } from './usage/hints.ts'
+import { addWorkCommands } from './work/commands.ts'
 
 const DEFAULT_LIMIT_MS = 30_000
 
@@ -72,6 +73,7 @@ export async function main(args: readonly string[]): Promise<number> {
   addLogCommands(program, out)
   addReportCommand(program, out, notes, (ended) => (code = ended))
   addAcpCommand(program, { out, notes }, (ended) => (code = ended))
+  addWorkCommands(program, { out, notes }, (ended) => (code = ended))
   addCompletionCommand(program, out)
   withExamples(
     program,

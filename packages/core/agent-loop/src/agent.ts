@@ -40,6 +40,8 @@ export class LoopAgent implements Agent {
   private readonly driver: Driver
   private unwind: (() => unknown) | undefined
   private disposing = false
+  /** Whether what waits when the agent goes is left in its log, for the next one on it. */
+  private keepInbox = false
   /** How long what was cancelled is waited for, when the canceller does not say. */
   private abandonAfterMs: number | undefined
   private readonly gone: Promise<void>
@@ -98,9 +100,10 @@ export class LoopAgent implements Agent {
     return this.driver.whenIdle()
   }
 
-  dispose({ abandonAfterMs = this.abandonAfterMs }: DisposeOptions = {}): Promise<void> {
+  dispose({ keepInbox = false, abandonAfterMs = this.abandonAfterMs }: DisposeOptions = {}): Promise<void> {
     checkBound(abandonAfterMs)
     this.abandonAfterMs = abandonAfterMs
+    this.keepInbox ||= keepInbox
     if (this.disposing) this.driver.abort(DISPOSED, abandonAfterMs)
     else void this.unwind?.()
     return this.gone
@@ -114,7 +117,7 @@ export class LoopAgent implements Agent {
   /** First part of the disposal: nothing more is accepted, what runs is cancelled and waited for. */
   async quiesce(): Promise<void> {
     this.disposing = true
-    this.cancel(DISPOSED)
+    this.cancel(DISPOSED, { keepInbox: this.keepInbox })
     await this.whenIdle()
   }
 

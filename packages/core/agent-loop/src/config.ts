@@ -10,6 +10,11 @@ export interface AgentRow {
   readonly maxTokens?: number
   /** Sent as a user message by the command that runs the composition. */
   readonly prompt?: string
+  /**
+   * What a worker does with a turn of this agent that a dead worker left open: go on by itself, or wait for a message. Only read by
+   * workers that share a store. Default `wait`.
+   */
+  readonly onTakeover?: 'resume' | 'wait'
 }
 
 export interface Config {
@@ -24,7 +29,7 @@ export interface Config {
   readonly agents: readonly AgentRow[]
 }
 
-const ROW_KEYS = ['id', 'provider', 'model', 'system', 'maxTokens', 'prompt']
+const ROW_KEYS = ['id', 'provider', 'model', 'system', 'maxTokens', 'prompt', 'onTakeover']
 
 const row: z<Partial<AgentRow>, AgentRow> = strictConfig(
   'agent-loop: `agents`',
@@ -35,6 +40,7 @@ const row: z<Partial<AgentRow>, AgentRow> = strictConfig(
     system: z.string(),
     maxTokens: z.natural().min(1).max(Number.MAX_SAFE_INTEGER),
     prompt: z.string(),
+    onTakeover: z.union(['resume', 'wait'] as const),
   }) as z<Partial<AgentRow>, AgentRow>,
   ROW_KEYS,
 )

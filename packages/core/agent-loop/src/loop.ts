@@ -70,7 +70,7 @@ export class AgentLoop extends Service {
   }
 
   private async start(rows: readonly AgentRow[]): Promise<void> {
-    for (const { id, prompt, ...options } of rows) {
+    for (const { id, prompt, onTakeover: _workers, ...options } of rows) {
       const agent = await this.fleet.restore(SessionId(id), options)
       this.made.push({ agent, prompt })
     }

@@ -34,7 +34,7 @@ export interface CancelOptions {
   readonly abandonAfterMs?: number
 }
 
-export type DisposeOptions = Pick<CancelOptions, 'abandonAfterMs'>
+export type DisposeOptions = CancelOptions
 
 /** One agent: a session, an inbox, and a driver that runs turns while there is something to do. */
 export interface Agent extends ToolAgent {

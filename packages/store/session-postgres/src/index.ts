@@ -1,0 +1,5 @@
+export { Config } from './config.ts'
+export { migrate, send, type SendOptions } from './operate.ts'
+export { PostgresSessions, PostgresSessions as default } from './store.ts'
+export type { OnTakeover } from './takeover.ts'
+export type { Worker, WorkerOptions } from './worker.ts'
