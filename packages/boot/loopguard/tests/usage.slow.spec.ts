@@ -96,9 +96,9 @@ describe('asking', () => {
 
   it('any command about its use answers with examples that begin with its name', async () => {
     await here(['--help'])
-    const names = [...(/^Commands:\n([^]*?)\n\n/m.exec(written.out)?.[1] ?? '').matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name)
+    const names = commandsIn(written.out)
     expect(names).toEqual(expect.arrayContaining(['run', 'replay', 'report', 'sessions', 'show', 'repair']))
-    for (const name of names.filter((one) => one !== 'help')) {
+    for (const name of names) {
       written.out = ''
       await here([name, '--help'])
       const examples = written.out.split('\nExamples:\n')[1]?.trimEnd().split('\n') ?? []
@@ -108,9 +108,15 @@ describe('asking', () => {
   })
 
   it('lists the options that the README lists', async () => {
-    const options = (text: string): string[] => [...new Set(text.match(/--[a-z-]+ <\w+>|--json/g))].sort()
-    for (const command of ['run', 'report', 'sessions', 'show', 'repair']) await here([command, '--help'])
-    const { out } = await here(['replay', '--help'])
-    expect(options(out)).toEqual(options(readFileSync(join(ROOT, 'packages/boot/loopguard/README.md'), 'utf8')))
+    const options = (text: string): string[] => [...new Set(text.match(/--[a-z-]+ [<[][\w.]+[>\]]|--json/g))].sort()
+    await here(['--help'])
+    for (const name of commandsIn(written.out)) await here([name, '--help'])
+    expect(options(written.out)).toEqual(options(readFileSync(join(ROOT, 'packages/boot/loopguard/README.md'), 'utf8')))
   })
 })
+
+/** As the help lists them. */
+function commandsIn(help: string): string[] {
+  const list = /^Commands:\n([^]*?)\n\n/m.exec(help)?.[1] ?? ''
+  return Array.from(list.matchAll(/^ {2}(\w+)/gm), ([, name = '']) => name).filter((name) => name !== 'help')
+}
