@@ -22,9 +22,8 @@ export interface WireEnd {
   hangUp(): void
 }
 
-/** @param broken - is told when the client cannot be read from or written to. */
+/** @param broken - is told when the client cannot be written to. */
 export function endOf({ input, output, ready }: Wire, broken: (error: Error) => void): WireEnd {
-  input.on('error', broken)
   output.on('error', broken)
   let last: Promise<unknown> = Promise.resolve()
   const bytes = new WritableStream<Uint8Array>({
@@ -36,23 +35,13 @@ export function endOf({ input, output, ready }: Wire, broken: (error: Error) => 
   })
   const { readable, writable } = ndJsonStream(bytes, Readable.toWeb(input) as ReadableStream<Uint8Array>)
   return {
-    stream: { readable: readable.pipeThrough(oneByOne(ready)), writable },
+    // What a client sends before that waits.
+    stream: { readable: readable.pipeThrough(new TransformStream({ start: () => ready })), writable },
     async written() {
       for (let waited; waited !== last; await last) waited = last
     },
     hangUp: () => void output.end(),
   }
-}
-
-/** Handlers begin in an order that is not that of the messages, when these come at once: each gets its turn of the event loop. */
-function oneByOne<T>(ready: Promise<void> | undefined): TransformStream<T, T> {
-  return new TransformStream({
-    start: () => ready,
-    async transform(message, controller) {
-      controller.enqueue(message)
-      await new Promise((resolve) => setImmediate(resolve))
-    },
-  })
 }
 
 /** Standard input and output. What others print goes to standard error from now on, until they are given back. */

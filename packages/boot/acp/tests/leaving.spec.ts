@@ -27,7 +27,7 @@ describe('a client that leaves', () => {
     const directory = folder()
     const started = gate()
     const made = await host({ sessions: { directory }, script: [call('slow')], tools: [waits('slow', () => started.open())] })
-    const { ctx, open, prompt, agent } = made
+    const { ctx, open, prompt, agent, updates } = made
     const id = await open()
     const live = agent(id)
     const events = live.session.events
@@ -35,6 +35,8 @@ describe('a client that leaves', () => {
     const before = hooks()
     prompt(id, 'go').catch(() => {})
     await started.opened
+    // So that nothing more is about to be said.
+    await until(() => told(updates()).at(-1) === 'call call_1 in_progress', 'the call is told of')
     leave(made)
     await (ctx.get('frontend') as Frontend).closed
     await until(() => ctx.agentLoop.list().length === 0, 'the agent is disposed')
@@ -176,7 +178,7 @@ describe('a client that does not read', () => {
   })
 
   it('and opens a session again is told once of what happens before it reads', async () => {
-    const { harness, frames, ask, answer, sessionId } = await handWritten(
+    const { harness, output, frames, ask, answer, sessionId } = await handWritten(
       { script: [{ text: 'x'.repeat(10_000) }, { text: 'Second.' }] },
       1,
     )
@@ -186,6 +188,8 @@ describe('a client that does not read', () => {
     await answer(2)
     const before = frames.length
     ask(3, methods.agent.session.load, { sessionId, cwd: '/', mcpServers: [] })
+    // The first words of the replay fill the pipe.
+    await until(() => output.readableLength > 0, 'the replay')
     prompt(4)
     await until(() => turnEnds(agent!).length === 2, 'the second turn ends')
     await Promise.all([answer(3), answer(4)])

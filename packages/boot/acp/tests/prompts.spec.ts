@@ -1,7 +1,7 @@
 import { methods } from '@agentclientprotocol/sdk'
 import { LlmError } from '@loopguard/llm'
 import { FaultyBackend, gate } from '@loopguard/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { host, refusal, told, tool, turnEnds, until, waits } from './support.ts'
 
 const call = (name: string) => ({ calls: [{ name, arguments: {} }] })
@@ -183,6 +183,25 @@ describe('session/cancel', () => {
       void cancel(id)
       expect(await prompt(id, 'go')).toEqual({ stopReason: 'end_turn' })
     }
+  })
+
+  it('and prompts that come in one piece are taken in order', async () => {
+    // The library's client tells there of answers to what it has not asked.
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { open, input, frames, agent } = await host({ script: [{ text: 'Yes.' }, 'hang'] })
+    const sessionId = await open()
+    const line = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
+    const cancels = line({ method: 'session/cancel', params: { sessionId } })
+    const prompts = (id: string): string =>
+      line({ id, method: 'session/prompt', params: { sessionId, prompt: [{ type: 'text', text: 'go' }] } })
+    const answered = (id: string): unknown => frames.find((frame) => frame['id'] === id)?.['result']
+    input.write(cancels + prompts('a'))
+    await until(() => answered('a') !== undefined, 'the first answer')
+    expect(answered('a')).toEqual({ stopReason: 'end_turn' })
+    input.write(prompts('b') + cancels)
+    await until(() => answered('b') !== undefined, 'the second answer')
+    expect(answered('b')).toMatchObject({ stopReason: 'cancelled' })
+    expect(agent(sessionId).status).toBe('idle')
   })
 
   it('of nothing that runs, and of a session that is not there, does nothing', async () => {

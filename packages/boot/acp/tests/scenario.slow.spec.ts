@@ -29,7 +29,8 @@ it('five equal calls of todo_write: a gentle reminder at 3, a detailed one at 5,
   expect(await prompt(id, 'Plan the work.')).toEqual({ stopReason: 'end_turn' })
   leave()
   expect(await exited).toEqual({ code: 0, signal: null })
-  expect(err()).toBe('')
+  // Where the log is, and no complaint.
+  expect(err()).toBe(`log of agent "${id}": sessions/${id}.jsonl\n`)
 
   const log = logOf(path, id)
   await expect(lines(frames, path)).toMatchFileSnapshot('scenario.frames.golden.jsonl')
