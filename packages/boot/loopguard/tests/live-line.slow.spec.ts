@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { AGENT, folder, HOST, printed, start as pipe } from './cli.ts'
 import { Terminal, type TerminalOptions } from './pty.ts'
 
@@ -175,7 +175,9 @@ describe('the terminal is as it was', () => {
     await terminal.until(waits)
     terminal.kill('SIGTSTP')
     await terminal.until((lines) => !lines.some(isLive))
-    terminal.kill('SIGCONT')
+    // It may just be about to stop.
+    const goOn = setInterval(() => terminal.kill('SIGCONT'), 100)
+    onTestFinished(() => clearInterval(goOn))
     await terminal.until(waits)
     go(cwd)
     expect(await terminal.end()).toBe(0)

@@ -37,10 +37,11 @@ export function liveLine({ stream, others, style, words }: LiveLineOptions): () 
     clear()
     process.kill(process.pid, 'SIGSTOP')
   }
-  process.on('exit', clear).on('uncaughtExceptionMonitor', clear).on('SIGTSTP', suspend)
+  // Also after a crash: its trace is printed only then.
+  process.on('exit', clear).on('SIGTSTP', suspend)
   return () => {
     clearInterval(timer)
     line.close()
-    process.off('exit', clear).off('uncaughtExceptionMonitor', clear).off('SIGTSTP', suspend)
+    process.off('exit', clear).off('SIGTSTP', suspend)
   }
 }
