@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { addAcpCommand } from './acp/command.ts'
+import { addChatCommand } from './chat/command.ts'
+import { pageOf } from './chat/page.ts'
 import { addCompletionCommand } from './completion/command.ts'
 import { CompositionError } from './load/faults.ts'
 import { addLogCommands } from './logs/commands.ts'
@@ -74,6 +76,7 @@ export async function main(args: readonly string[]): Promise<number> {
   addReportCommand(program, out, notes, (ended) => (code = ended))
   addAcpCommand(program, { out, notes }, (ended) => (code = ended))
   addWorkCommands(program, { out, notes }, (ended) => (code = ended))
+  addChatCommand(program, { out, notes }, pageOf, (ended) => (code = ended))
   addCompletionCommand(program, out)
   withExamples(
     program,

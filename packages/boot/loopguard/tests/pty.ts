@@ -18,6 +18,7 @@ export class Terminal {
   /** All that was written, with its control sequences. */
   output = ''
   readonly ended: Promise<number>
+  readonly cwd: string
   private readonly pty: IPty
   private readonly emulator: InstanceType<typeof xterm.Terminal>
   private readonly looks = new Set<() => void>()
@@ -25,6 +26,7 @@ export class Terminal {
 
   constructor(args: readonly string[], { cwd = ROOT, columns = 80, rows = 40, env = {} }: TerminalOptions = {}) {
     const { NO_COLOR: _, FORCE_COLOR: __, NODE_OPTIONS: ___, ...rest } = process.env
+    this.cwd = cwd
     this.emulator = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true })
     this.pty = spawn(process.execPath, [...COMMAND, ...args], {
       cols: columns,
@@ -46,7 +48,7 @@ export class Terminal {
   /** What stands on the screen and above it, one row each, without what is blank at the ends. */
   get lines(): string[] {
     const { active } = this.emulator.buffer
-    const rows = Array.from({ length: active.length }, (_, row) => active.getLine(row)?.translateToString(true) ?? '')
+    const rows = Array.from({ length: active.length }, (_, row) => (active.getLine(row)?.translateToString(true) ?? '').trimEnd())
     return rows.slice(0, rows.findLastIndex((row) => row !== '') + 1)
   }
 
@@ -93,6 +95,20 @@ export class Terminal {
   resize(columns: number, rows = 40): void {
     this.emulator.resize(columns, rows)
     this.pty.resize(columns, rows)
+  }
+
+  /** From now on nobody reads what is written to the terminal. */
+  pause(): void {
+    this.pty.pause()
+  }
+
+  resume(): void {
+    this.pty.resume()
+  }
+
+  /** The terminal goes away, as when its window is closed. */
+  hangUp(): void {
+    ;(this.pty as unknown as { destroy(): void }).destroy()
   }
 
   kill(signal: NodeJS.Signals): void {

@@ -58,6 +58,11 @@ export class LlmRuntime extends Service {
     this.bus = busOf(ctx)
   }
 
+  /** The providers that are served now. */
+  providers(): readonly string[] {
+    return [...this.adapters.keys()]
+  }
+
   /**
    * Serves the named providers with `adapter` until the disposer runs or the caller's fiber goes.
    * @throws HarnessError `BAD_PROVIDER` for a blank name or none, `PROVIDER_EXISTS` for one that is served already.

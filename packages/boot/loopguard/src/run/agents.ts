@@ -37,9 +37,9 @@ interface Prompt {
 
 /**
  * What is sent to the configured agents: without a word of the user their own prompts, and those to fresh sessions only; with `true`
- * their own in any case; else this text, to every one of them.
+ * their own in any case, with `false` nothing; else this text, to every one of them.
  */
-export type PromptChoice = true | string | undefined
+export type PromptChoice = boolean | string | undefined
 
 /** Says `loopguard/ready`, and sends the configured agents their prompts. Whether anything runs now. */
 export function sendPrompts(ctx: Context, choice: PromptChoice, say: (text: string) => void): boolean {
@@ -54,6 +54,7 @@ export function sendPrompts(ctx: Context, choice: PromptChoice, say: (text: stri
 }
 
 function chosen(ctx: Context, choice: PromptChoice): readonly Prompt[] {
+  if (choice === false) return []
   const loop = loopOf(ctx)
   if (typeof choice !== 'string') return loop?.prompts?.() ?? []
   return (loop?.configured?.() ?? []).map((agent) => ({ agent, prompt: choice }))

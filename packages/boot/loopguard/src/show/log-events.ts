@@ -68,6 +68,7 @@ interface EventData extends DelegationData {
     readonly message: LogMessage
     readonly error?: { readonly name: string; readonly code: string }
     readonly contextIds?: readonly string[]
+    readonly durationMs?: number
   }
 }
 

@@ -142,7 +142,8 @@ export class Printout {
   }
 }
 
-function endOf({ kind, error, reason }: EndReason, blockedBy: string | undefined): string {
+/** Why a turn ended, in words. */
+export function endOf({ kind, error, reason }: EndReason, blockedBy: string | undefined): string {
   if (error !== undefined) return `${kind} ${error.code}: ${error.message}`
   if (kind === 'blocked' && blockedBy !== undefined) return `${kind} (budget.${blockedBy})`
   if (reason === undefined) return kind
@@ -150,7 +151,7 @@ function endOf({ kind, error, reason }: EndReason, blockedBy: string | undefined
 }
 
 /** The text of a message as the model reads it. */
-function textOf(content: readonly Block[]): string {
+export function textOf(content: readonly Block[]): string {
   return content.map((block) => (block.type === 'text' ? (block.text ?? '') : JSON.stringify(block))).join('\n')
 }
 
