@@ -67,7 +67,7 @@ export class Terminal {
     }
     await new Promise<void>((resolve, reject) => {
       const look = (): void => {
-        if (!holds()) return
+        if (!this.looks.has(look) || !holds()) return
         this.looks.delete(look)
         resolve()
       }

@@ -1,12 +1,11 @@
-import type { ReadStream } from 'node:tty'
 import type { TerminalStream } from '../live/bottom-line.ts'
 import { escaped, type Style } from '../show/terminal.ts'
 import { fitted, folded } from '../show/width.ts'
 import { captured } from './captured.ts'
 import { Display } from './display.ts'
 import { editorRows } from './editor-rows.ts'
-import { Input } from './input.ts'
-import { Region, type Rows } from './region.ts'
+import { Input, type KeyStream } from './input.ts'
+import type { Rows } from './region.ts'
 import { TerminalOutput } from './terminal-output.ts'
 
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
@@ -39,7 +38,7 @@ export interface ChatScreen {
 }
 
 export interface TerminalParts {
-  readonly input: ReadStream
+  readonly input: KeyStream
   readonly style: Style
   /** Streams that others may write to, and that are the terminal. */
   readonly streams: readonly (TerminalStream & {
@@ -54,7 +53,6 @@ export interface TerminalParts {
 export class TerminalScreen implements ChatScreen {
   private readonly parts: TerminalParts
   private readonly output: TerminalOutput
-  private readonly region = new Region()
   private readonly display: Display
   private handlers: ScreenHandlers | undefined
   private input: Input | undefined
@@ -64,7 +62,7 @@ export class TerminalScreen implements ChatScreen {
   constructor(parts: TerminalParts) {
     this.parts = parts
     this.output = parts.output ?? new TerminalOutput()
-    this.display = new Display(this.output, this.region, () => this.rows())
+    this.display = new Display(this.output, () => this.rows())
   }
 
   begin(handlers: ScreenHandlers): void {
@@ -77,10 +75,8 @@ export class TerminalScreen implements ChatScreen {
       leave: handlers.leave,
       complete: handlers.complete,
       changed: () => this.display.flush(),
-      resumed: () => {
-        this.region.forget()
-        this.display.flush()
-      },
+      suspended: () => this.display.pause(),
+      resumed: () => this.display.resume(),
     })
     const tick = setInterval(() => {
       if (handlers.waiting() !== undefined) this.display.flush()

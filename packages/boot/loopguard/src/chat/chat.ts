@@ -217,7 +217,9 @@ export class Chat {
     const { provider, model } = agent.options
     const turns = agent.session.events.filter(({ type }) => type === 'turn/start').length
     screen.print(
-      style.paint.dim(escaped(`${agent.id}: ${provider}/${model}. /help says what there is; Ctrl-C cancels, twice leaves.`)),
+      ...folded(escaped(`${agent.id}: ${provider}/${model}. /help says what there is; Ctrl-C cancels, twice leaves.`), style.columns)
+        .split('\n')
+        .map((line) => style.paint.dim(line)),
       ...(turns > 0 ? [style.paint.dim(`It goes on after ${turns === 1 ? 'one turn' : `${turns} turns`}.`)] : []),
     )
   }

@@ -1,4 +1,4 @@
-import type { Region, Rows } from './region.ts'
+import { Region, type Rows } from './region.ts'
 import type { TerminalOutput } from './terminal-output.ts'
 
 /** What waits for a terminal that reads nothing, in characters; beyond that, the oldest is dropped, which is said. */
@@ -10,18 +10,18 @@ const MAX_WAITING = 1_000_000
  */
 export class Display {
   private readonly output: TerminalOutput
-  private readonly region: Region
+  private readonly region = new Region()
   private readonly rows: () => Rows
   private waiting: string[] = []
   private length = 0
   private dropped = 0
   private isDue = false
   private isOver = false
+  private isPaused = false
 
   /** @param rows - what stands at the bottom now; asked for whenever something is drawn. */
-  constructor(output: TerminalOutput, region: Region, rows: () => Rows) {
+  constructor(output: TerminalOutput, rows: () => Rows) {
     this.output = output
-    this.region = region
     this.rows = rows
     output.onDrain = () => {
       if (this.isDue) this.flush()
@@ -52,9 +52,20 @@ export class Display {
 
   /** Draws now, unless the terminal has not taken yet what came before. */
   flush(): void {
-    if (this.isOver || this.output.isBusy) return
+    if (this.isPaused || this.isOver || this.output.isBusy) return
     this.isDue = false
     this.output.write(this.region.erase() + this.take() + this.region.draw(this.rows()))
+  }
+
+  /** Takes the rows away, and draws nothing until it is resumed. */
+  pause(): void {
+    if (!this.output.isBusy) this.output.write(this.region.erase() + this.take())
+    this.isPaused = true
+  }
+
+  resume(): void {
+    this.isPaused = false
+    this.flush()
   }
 
   /** Draws what is left to say, without the rows, and nothing after it. */

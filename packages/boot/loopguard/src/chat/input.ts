@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from 'node:readline'
+import { PassThrough, Writable } from 'node:stream'
 import type { ReadStream } from 'node:tty'
-import { Writable } from 'node:stream'
 import type { Draft } from './editor-rows.ts'
 
 const LEAVE_WITHIN_MS = 2000
@@ -14,43 +14,52 @@ export interface InputHandlers {
   readonly leave: () => void
   /** What is being typed looks otherwise now. */
   readonly changed: () => void
-  /** The process goes on after it was stopped. */
+  /** The process is about to stop (Ctrl-Z), and the terminal is somebody else's for a while. */
+  readonly suspended: () => void
+  /** The process goes on after that. */
   readonly resumed: () => void
   readonly complete: (line: string) => [string[], string]
 }
+
+/** Of a terminal that is read, as much as is used here. */
+export type KeyStream = Pick<ReadStream, 'on' | 'off' | 'pause' | 'resume' | 'setRawMode'>
 
 /** What a person types. `node:readline` edits the line, with its history; it draws nothing. */
 export class Input {
   private readonly readline: Interface
   private readonly handlers: InputHandlers
+  private readonly stream: KeyStream
   private readonly unlisten: () => void
   private entered: string[] = []
   private pasted: string[] = []
   private interruptedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(stream: ReadStream, handlers: InputHandlers, now: () => number = () => performance.now()) {
+  constructor(stream: KeyStream, handlers: InputHandlers, now: () => number = () => performance.now()) {
+    this.stream = stream
     this.handlers = handlers
     const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-    this.readline = createInterface({
-      input: stream,
-      output: nowhere,
-      terminal: true,
-      prompt: '',
-      completer: handlers.complete,
-      historySize: 500,
-    })
-    const changed = (): void => handlers.changed()
+    // Not the terminal itself: readline would set its mode, and throw where nobody can catch it when the terminal is gone.
+    const keys = new PassThrough()
+    const { complete: completer } = handlers
+    this.readline = createInterface({ input: keys, output: nowhere, terminal: true, prompt: '', completer, historySize: 500 })
     this.readline.on('line', (line) => this.enter(line))
     this.readline.on('SIGINT', () => {
       if (now() - this.interruptedAtMs <= LEAVE_WITHIN_MS) return handlers.leave()
       this.interruptedAtMs = now()
       handlers.interrupt()
     })
-    this.readline.on('SIGCONT', handlers.resumed)
+    this.readline.on('SIGTSTP', () => this.suspend())
     this.readline.on('close', handlers.leave)
+    keys.on('keypress', handlers.changed)
+    const typed = (chunk: Uint8Array): void => void keys.write(chunk)
     const gone = (): void => handlers.leave()
-    stream.on('keypress', changed).on('error', gone)
-    this.unlisten = () => stream.off('keypress', changed).off('error', gone)
+    stream.on('data', typed).on('end', gone).on('close', gone).on('error', gone)
+    this.unlisten = () => {
+      stream.off('data', typed).off('end', gone).off('close', gone)
+      stream.pause()
+    }
+    this.setRawMode(true)
+    stream.resume()
   }
 
   /** The line as it is now. */
@@ -75,6 +84,25 @@ export class Input {
     this.readline.off('close', this.handlers.leave)
     this.unlisten()
     this.readline.close()
+    this.setRawMode(false)
+  }
+
+  private suspend(): void {
+    this.handlers.suspended()
+    this.setRawMode(false)
+    process.once('SIGCONT', () => {
+      this.setRawMode(true)
+      this.handlers.resumed()
+    })
+    process.kill(process.pid, 'SIGTSTP')
+  }
+
+  private setRawMode(isRaw: boolean): void {
+    try {
+      this.stream.setRawMode(isRaw)
+    } catch {
+      // The terminal is gone, which is found out by reading.
+    }
   }
 
   /** Lines that come in one piece were pasted; they wait for a line break that is typed. */

@@ -27,9 +27,4 @@ export class Region {
     this.row = row
     return `${NO_WRAP}${rows.join('\n')}${WRAP}\r${move(rows.length - 1 - row, 'A')}${move(column, 'C')}`
   }
-
-  /** The rows are no longer where they were: somebody else has had the terminal. */
-  forget(): void {
-    this.row = undefined
-  }
 }

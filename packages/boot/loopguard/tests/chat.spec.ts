@@ -1,0 +1,152 @@
+import { createHarness, type Harness } from '@loopguard/testkit'
+import * as repeatToolReminder from '@loopguard/repeat-tool-reminder'
+import { describe, expect, it, vi } from 'vitest'
+import { Chat } from '../src/chat/chat.ts'
+import type { ChatScreen, ScreenHandlers } from '../src/chat/chat-screen.ts'
+import { chatRows } from '../src/chat/rows.ts'
+import type { Row } from '../src/load/rows.ts'
+import { styleOf } from '../src/show/terminal.ts'
+
+/** A screen that keeps what is printed. */
+class Sheet implements ChatScreen {
+  readonly lines: string[] = []
+  handlers!: ScreenHandlers
+  begin(handlers: ScreenHandlers): void {
+    this.handlers = handlers
+  }
+  print(...lines: readonly string[]): void {
+    this.lines.push(...lines)
+  }
+  update(): void {}
+  takeLine = (): string => ''
+  putLine(): void {}
+}
+
+const look = { name: 'look', description: '', parameters: {}, execute: () => 'seen' }
+const calls = { calls: [{ name: 'look', arguments: { q: 'x' } }] }
+
+async function talk(harness: Harness, screen: Sheet): Promise<ReturnType<Harness['agent']>> {
+  const agent = harness.agent()
+  const chat = new Chat({ agent, style: styleOf({ columns: 200 }, {}), screen, page: async () => 'wrote a page', leave: vi.fn() })
+  chat.attach(harness.ctx)
+  return agent
+}
+
+const told = ({ lines }: Sheet): string[] => lines.slice(1).map((line) => line.replace(/\d+\.\d s/, 'N s'))
+
+describe('a conversation', () => {
+  it('tells a call once, with reminders after the calls that they follow', async () => {
+    await using harness = await createHarness({ script: [{ ...calls, repeat: 3 }, { text: 'done' }], tools: [look] })
+    await harness.ctx.plugin(repeatToolReminder)
+    const screen = new Sheet()
+    const agent = await talk(harness, screen)
+    screen.handlers.line('go')
+    await agent.whenIdle()
+    expect(told(screen)).toEqual(['> go', ...Array.from({ length: 3 }, () => '✔ look {"q":"x"} N s  seen'), '◆ reminder: look ×3', 'done'])
+  })
+
+  it('tells why a turn did not complete, and what is no command', async () => {
+    await using harness = await createHarness({ script: [] })
+    const screen = new Sheet()
+    const agent = await talk(harness, screen)
+    screen.handlers.line('go')
+    await agent.whenIdle()
+    screen.handlers.line('/nope')
+    screen.handlers.line('/cancel')
+    await vi.waitFor(() => expect(screen.lines.at(-1)).toBe('nothing runs'))
+    expect(told(screen)).toEqual([
+      '> go',
+      expect.stringMatching(/^✖ request failed: /),
+      expect.stringMatching(/^turn ended: error /),
+      'there is no /nope; /help says what there is',
+      'nothing runs',
+    ])
+  })
+
+  it('tells of messages that somebody else has sent, and what an agent says that is gone', async () => {
+    await using harness = await createHarness({ script: [{ text: 'ok', repeat: 2 }] })
+    const screen = new Sheet()
+    const agent = await talk(harness, screen)
+    await harness.say(agent, 'from elsewhere')
+    agent.inject({
+      id: 'n',
+      role: 'user',
+      content: [{ type: 'text', text: 'job-1 has ended' }],
+      source: { kind: 'plugin', plugin: 'jobs' },
+    } as never)
+    await harness.say(agent, 'again')
+    await agent.dispose()
+    screen.handlers.line('anybody?')
+    expect(told(screen)).toEqual([
+      '> from elsewhere',
+      'ok',
+      '◇ plugin jobs: job-1 has ended',
+      '> again',
+      'ok',
+      'this agent is gone: nothing more can be said to it',
+      `agent "${agent.id}" is disposed: it takes no more messages`,
+    ])
+  })
+
+  it('/report says what the writer of pages says, and why it could not', async () => {
+    await using harness = await createHarness({ script: [] })
+    const screen = new Sheet()
+    const page = vi.fn(async () => 'wrote a page')
+    new Chat({ agent: harness.agent(), style: styleOf({ columns: 200 }, {}), screen, page, leave: vi.fn() })
+    screen.handlers.line('/report')
+    await vi.waitFor(() => expect(screen.lines.at(-1)).toBe('wrote a page'))
+    page.mockRejectedValueOnce(new Error('the disk is full'))
+    screen.handlers.line('/report')
+    await vi.waitFor(() => expect(screen.lines.at(-1)).toBe('the disk is full'))
+  })
+})
+
+it.each(['print', 'update'] as const)('a display that throws on %s breaks no turn', async (method) => {
+  await using harness = await createHarness({ script: [calls, { text: 'done' }], tools: [look] })
+  const screen = new Sheet()
+  const agent = await talk(harness, screen)
+  const thrown = vi.spyOn(screen, method).mockImplementation(() => {
+    throw new Error('no display')
+  })
+  await harness.say(agent, 'go')
+  expect(thrown).toHaveBeenCalled()
+  expect(agent.session.events.at(-1)).toMatchObject({ type: 'turn/end', data: { reason: { kind: 'completed' } } })
+})
+
+describe('the rows of a conversation', () => {
+  const row = (name: string, config?: object): Row => ({ id: `id-${name}`, name, config })
+  const model = row('@loopguard/ai-sdk-model', { provider: 'mine', kind: 'deepseek' })
+  const names = (rows: readonly Row[]): string[] => rows.map(({ name }) => name.replace('@loopguard/', ''))
+  const agents = (rows: readonly Row[]): unknown => (rows.at(-1)?.config as { agents?: unknown }).agents
+
+  it('are a whole guarded host around a model that stands alone', () => {
+    const rows = chatRows([model], undefined)
+    expect(names(rows)).toEqual(['llm', 'session', 'tools', 'timeout-policy', 'repeat-tool-reminder', 'ai-sdk-model', 'agent-loop'])
+    expect(agents(rows)).toEqual([{ id: 'chat', provider: 'mine', model: 'deepseek-chat' }])
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length)
+  })
+
+  it('keep what a composition has, in groups too, and ask the model that is named', () => {
+    const group = { id: 'g', name: 'cordis:group', config: [row('@loopguard/session', { directory: 'logs' })] }
+    const rows = chatRows([group, row('@loopguard/tools'), model], 'other')
+    expect(names(rows)).toEqual(['llm', 'timeout-policy', 'repeat-tool-reminder', 'cordis:group', 'tools', 'ai-sdk-model', 'agent-loop'])
+    expect(agents(rows)).toEqual([{ id: 'chat', provider: 'mine', model: 'other' }])
+  })
+
+  it('are those of a composition that has an agent loop, or may have one in another file; without the door for editors', () => {
+    const loop = row('@loopguard/agent-loop')
+    expect(chatRows([loop, row('@loopguard/acp')], undefined)).toEqual([loop])
+    const include = row('@deepseek-ai/cordis-plugin-include', { path: 'more.yml' })
+    expect(chatRows([include], undefined)).toEqual([include])
+    expect(() => chatRows([loop], 'm')).toThrow('--model is for a composition without a row @loopguard/agent-loop')
+  })
+
+  it('cannot be told without a model, or without the name of one', () => {
+    expect(() => chatRows([row('@loopguard/llm')], undefined)).toThrow(
+      'no row of the composition is a model. A model is a row of cordis.yml',
+    )
+    expect(() => chatRows([row('@loopguard/ai-sdk-model', { provider: 'p', kind: 'openai-compatible' })], undefined)).toThrow(
+      'which model of "p" is to be asked? --model says it',
+    )
+  })
+})
