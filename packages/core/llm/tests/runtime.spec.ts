@@ -35,7 +35,9 @@ describe('registerAdapter', () => {
     }
     const fiber = await ctx.plugin(plugin)
     expect(await collect(ctx.llm.stream(requestOf()))).toEqual(saying('hi'))
+    expect(ctx.llm.providers()).toEqual(['p'])
     await fiber.dispose()
+    expect(ctx.llm.providers()).toEqual([])
     expect(await collect(ctx.llm.stream(requestOf()))).toEqual([
       failed('error', 'NO_ADAPTER', 'no adapter for provider "p" (registered: none)'),
     ])
