@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { addAcpCommand } from './acp/command.ts'
 import { addChatCommand } from './chat/command.ts'
-import { pageOf } from './chat/page.ts'
+import { pageWriter } from './chat/page.ts'
 import { addCompletionCommand } from './completion/command.ts'
 import { CompositionError } from './load/faults.ts'
 import { addLogCommands } from './logs/commands.ts'
@@ -77,6 +77,7 @@ export async function main(args: readonly string[]): Promise<number> {
   addAcpCommand(program, { out, notes }, (ended) => (code = ended))
   addWorkCommands(program, { out, notes }, (ended) => (code = ended))
   addChatCommand(program, { out, notes }, pageOf, (ended) => (code = ended))
+  addChatCommand(program, { out, notes }, pageWriter(main), (ended) => (code = ended))
   addCompletionCommand(program, out)
   withExamples(
     program,

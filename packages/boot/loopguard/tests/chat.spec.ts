@@ -1,8 +1,10 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { createHarness, type Harness } from '@loopguard/testkit'
 import * as repeatToolReminder from '@loopguard/repeat-tool-reminder'
 import { describe, expect, it, vi } from 'vitest'
 import { Chat } from '../src/chat/chat.ts'
 import type { ChatScreen, ScreenHandlers } from '../src/chat/chat-screen.ts'
+import { pageWriter } from '../src/chat/page.ts'
 import { chatRows } from '../src/chat/rows.ts'
 import type { Row } from '../src/load/rows.ts'
 import { styleOf } from '../src/show/terminal.ts'
@@ -27,7 +29,7 @@ const calls = { calls: [{ name: 'look', arguments: { q: 'x' } }] }
 
 async function talk(harness: Harness, screen: Sheet): Promise<ReturnType<Harness['agent']>> {
   const agent = harness.agent()
-  const chat = new Chat({ agent, style: styleOf({ columns: 200 }, {}), screen, page: async () => 'wrote a page', leave: vi.fn() })
+  const chat = new Chat({ agent, style: styleOf({ columns: 200 }, {}), screen, page: vi.fn(), leave: vi.fn() })
   chat.attach(harness.ctx)
   return agent
 }
@@ -88,16 +90,34 @@ describe('a conversation', () => {
     ])
   })
 
-  it('/report says what the writer of pages says, and why it could not', async () => {
-    await using harness = await createHarness({ script: [] })
+  it('/report draws the log as the command does, or a copy of one in memory, and says why it could not', async () => {
+    await using harness = await createHarness({ script: [{ text: 'ok' }] })
     const screen = new Sheet()
-    const page = vi.fn(async () => 'wrote a page')
-    new Chat({ agent: harness.agent(), style: styleOf({ columns: 200 }, {}), screen, page, leave: vi.fn() })
+    const seen: { args: readonly string[]; log: string }[] = []
+    const command = vi.fn(async (args: readonly string[]) => (seen.push({ args, log: readFileSync(args[1] ?? '', 'utf8') }), 0))
+    const agent = harness.agent()
+    new Chat({ agent, style: styleOf({}, {}), screen, page: pageWriter(command), leave: vi.fn() })
+    await harness.say(agent, 'go')
     screen.handlers.line('/report')
-    await vi.waitFor(() => expect(screen.lines.at(-1)).toBe('wrote a page'))
-    page.mockRejectedValueOnce(new Error('the disk is full'))
+    await vi.waitFor(() => expect(seen).toHaveLength(1))
+    const { args = [], log } = seen[0] ?? {}
+    expect([args[0], ...args.slice(2)]).toEqual(['report', '-o', `${agent.id}.html`])
+    expect(
+      log
+        ?.trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(agent.session.events)
+    expect(existsSync(args[1] ?? '')).toBe(false)
+    command.mockRejectedValueOnce(new Error('the disk is full'))
     screen.handlers.line('/report')
     await vi.waitFor(() => expect(screen.lines.at(-1)).toBe('the disk is full'))
+  })
+
+  it('/report draws the very log of a stored session', async () => {
+    const command = vi.fn(async () => 0)
+    await pageWriter(command)({ id: 'a', session: { location: 'logs/a.jsonl' } } as never)
+    expect(command.mock.calls).toEqual([[['report', 'logs/a.jsonl', '-o', 'a.html']]])
   })
 })
 

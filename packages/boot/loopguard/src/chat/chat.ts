@@ -15,8 +15,8 @@ import { completed, readLine, type SlashCommands } from './slash.ts'
 import { Story } from './story.ts'
 import { StreamedText } from './streamed-text.ts'
 
-/** Writes the page of a session and says where it is. */
-export type PageWriter = (agent: Agent) => Promise<string>
+/** Draws the session of an agent as a page, and prints where it is. */
+export type PageWriter = (agent: Agent) => Promise<void>
 
 export interface ChatParts {
   readonly agent: Agent
@@ -42,7 +42,7 @@ export class Chat {
     help: { does: 'says what there is', run: () => this.help() },
     queue: { does: 'shows what waits to be read by the model', run: () => this.queue() },
     cancel: { does: 'cancels the turn, as Ctrl-C does', run: () => this.cancel() },
-    report: { does: 'draws this session as a page', run: async () => [await this.parts.page(this.parts.agent)] },
+    report: { does: 'draws this session as a page', run: () => this.parts.page(this.parts.agent).then(() => []) },
     quit: { does: 'leaves, as Ctrl-C twice does', run: () => (this.parts.leave(), []) },
   }
 
