@@ -136,6 +136,7 @@ describe('what is typed', () => {
   const handlers = () =>
     ({
       line: vi.fn(),
+      question: vi.fn(),
       interrupt: vi.fn(),
       leave: vi.fn(),
       changed: vi.fn(),
@@ -154,10 +155,21 @@ describe('what is typed', () => {
     const { keys, told, input: it } = input()
     await keys.type('hi\r')
     await keys.type('a\rb\rc')
-    expect(told.line.mock.calls).toEqual([['hi']])
+    expect(told.line.mock.calls).toEqual([['hi', undefined]])
     expect(it.draft('> ')).toEqual({ prompt: '(2 more lines) > ', line: 'c', cursor: 1 })
     await keys.type('\r')
-    expect(told.line.mock.calls).toEqual([['hi'], ['a\nb\nc']])
+    expect(told.line.mock.calls).toEqual([
+      ['hi', undefined],
+      ['a\nb\nc', undefined],
+    ])
+    it.close()
+  })
+
+  it('answers the question that was there when Enter was pressed', async () => {
+    const { keys, told, input: it } = input()
+    told.question.mockReturnValueOnce('the first').mockReturnValue('the second')
+    await keys.type('y\r')
+    expect(told.line.mock.calls).toEqual([['y', 'the first']])
     it.close()
   })
 

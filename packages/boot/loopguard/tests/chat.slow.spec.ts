@@ -172,6 +172,31 @@ describe('a conversation', () => {
   })
 })
 
+it('Ctrl-Z gives the terminal away, and what was being typed is there again afterwards', async () => {
+  const terminal = await chat(place('- text: ok\n'))
+  terminal.type('half a li')
+  await terminal.until((lines) => lines.at(-1) === '> half a li')
+  const drawn = terminal.output.length
+  terminal.type('\u001a')
+  // Nobody could wake this process here, so the system does not stop it.
+  await terminal.until((lines) => terminal.output.slice(drawn).includes('\r\u001b[J') && lines.at(-1) === '> half a li')
+  terminal.type('ne\r')
+  await terminal.until('ok')
+  await leave(terminal)
+  expect(story(terminal)).toEqual([GREETING, '> half a line', 'ok'])
+})
+
+it('--agent says whom to talk to', async () => {
+  const agents =
+    "- { name: '@loopguard/agent-loop', config: { agents: [{ id: a, provider: scripted, model: m, prompt: go }, { id: b, provider: scripted, model: n }] } }\n"
+  const rows = ['llm', 'session', 'tools'].map((name) => `- name: '@loopguard/${name}'\n`).join('') + MODEL + agents
+  const terminal = await chat(place('- text: ok\n', rows), { args: ['--agent', 'b'] })
+  await enter(terminal, 'hi')
+  await terminal.until('ok')
+  await leave(terminal)
+  expect(story(terminal)).toEqual([GREETING.replace('chat: scripted/scripted', 'b: scripted/n'), '> hi', 'ok'])
+})
+
 describe('a question', () => {
   const script = `${call('erase', '{ path: a }')}- text: next\n`
 
@@ -186,7 +211,7 @@ describe('a question', () => {
     terminal.type(typed)
     await terminal.until('next')
     await leave(terminal)
-    expect(story(terminal)).toEqual([GREETING, '> go', `allow erase? this is for good ${word}`, result, 'next'])
+    expect(story(terminal)).toEqual([GREETING, '> go', 'allow erase {"path":"a"}? this is for good', `  ${word}`, result, 'next'])
   })
 
   it('puts aside what is being typed, takes only an answer for one, and gives it back', async () => {
@@ -201,7 +226,8 @@ describe('a question', () => {
     await terminal.until('y or n? Enter is no.')
     terminal.type('y\r')
     await terminal.until((lines) => lines.at(-1) === '> yes, I thi')
-    expect(terminal.lines).toContain('allow erase? this is for good yes')
+    expect(terminal.lines).toContain('allow erase {"path":"a"}? this is for good')
+    expect(terminal.lines).toContain('  yes')
     terminal.type('\u0015')
     await leave(terminal)
   })

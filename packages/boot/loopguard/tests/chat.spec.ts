@@ -42,7 +42,7 @@ describe('a conversation', () => {
     await harness.ctx.plugin(repeatToolReminder)
     const screen = new Sheet()
     const agent = await talk(harness, screen)
-    screen.handlers.line('go')
+    screen.handlers.line('go', undefined)
     await agent.whenIdle()
     expect(told(screen)).toEqual(['> go', ...Array.from({ length: 3 }, () => '✔ look {"q":"x"} N s  seen'), '◆ reminder: look ×3', 'done'])
   })
@@ -51,10 +51,10 @@ describe('a conversation', () => {
     await using harness = await createHarness({ script: [] })
     const screen = new Sheet()
     const agent = await talk(harness, screen)
-    screen.handlers.line('go')
+    screen.handlers.line('go', undefined)
     await agent.whenIdle()
-    screen.handlers.line('/nope')
-    screen.handlers.line('/cancel')
+    screen.handlers.line('/nope', undefined)
+    screen.handlers.line('/cancel', undefined)
     await vi.waitFor(() => expect(screen.lines.at(-1)).toBe('nothing runs'))
     expect(told(screen)).toEqual([
       '> go',
@@ -78,7 +78,7 @@ describe('a conversation', () => {
     } as never)
     await harness.say(agent, 'again')
     await agent.dispose()
-    screen.handlers.line('anybody?')
+    screen.handlers.line('anybody?', undefined)
     expect(told(screen)).toEqual([
       '> from elsewhere',
       'ok',
@@ -98,7 +98,7 @@ describe('a conversation', () => {
     const agent = harness.agent()
     new Chat({ agent, style: styleOf({}, {}), screen, page: pageWriter(command), leave: vi.fn() })
     await harness.say(agent, 'go')
-    screen.handlers.line('/report')
+    screen.handlers.line('/report', undefined)
     await vi.waitFor(() => expect(seen).toHaveLength(1))
     const { args = [], log } = seen[0] ?? {}
     expect([args[0], ...args.slice(2)]).toEqual(['report', '-o', `${agent.id}.html`])
@@ -110,7 +110,7 @@ describe('a conversation', () => {
     ).toEqual(agent.session.events)
     expect(existsSync(args[1] ?? '')).toBe(false)
     command.mockRejectedValueOnce(new Error('the disk is full'))
-    screen.handlers.line('/report')
+    screen.handlers.line('/report', undefined)
     await vi.waitFor(() => expect(screen.lines.at(-1)).toBe('the disk is full'))
   })
 

@@ -11,12 +11,12 @@ import { TerminalOutput } from './terminal-output.ts'
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 const FRAME_MS = 100
 const DEFAULT_ROWS = 24
-const MAX_QUESTION_ROWS = 6
 const LAST_WORDS_MS = 500
 
 /** What the screen asks of a conversation, and tells it. */
 export interface ScreenHandlers {
-  readonly line: (line: string) => void
+  /** A line was entered while `asked` was the question. */
+  readonly line: (line: string, asked: unknown) => void
   readonly interrupt: () => void
   readonly leave: () => void
   readonly complete: (line: string) => [string[], string]
@@ -24,8 +24,8 @@ export interface ScreenHandlers {
   readonly waiting: () => string | undefined
   /** Text that comes, and is not a line yet. */
   readonly tail: () => string
-  /** What the person has to answer now. */
-  readonly question: () => string | undefined
+  /** What the person has to answer now; `undefined` for nothing. */
+  readonly question: () => unknown
 }
 
 /** The terminal of a conversation. */
@@ -49,7 +49,7 @@ export interface TerminalParts {
   readonly output?: TerminalOutput
 }
 
-/** Lines above, then text that comes, what is waited for, a question, and what is being typed. */
+/** Lines above, then text that comes, what is waited for, and what is being typed. */
 export class TerminalScreen implements ChatScreen {
   private readonly parts: TerminalParts
   private readonly output: TerminalOutput
@@ -66,11 +66,12 @@ export class TerminalScreen implements ChatScreen {
   }
 
   begin(handlers: ScreenHandlers): void {
-    const { input, streams } = this.parts
+    const { input, streams, style } = this.parts
     this.handlers = handlers
     this.output.onGone = handlers.leave
     this.input = new Input(input, {
       line: handlers.line,
+      question: handlers.question,
       interrupt: handlers.interrupt,
       leave: handlers.leave,
       complete: handlers.complete,
@@ -87,7 +88,7 @@ export class TerminalScreen implements ChatScreen {
     const last = (): void => this.display.end()
     process.on('exit', last)
     this.undo = [
-      captured(streams, (line) => this.print(escaped(line))),
+      captured(streams, (line) => this.print(...folded(escaped(line), style.columns - 1).split('\n'))),
       () => clearInterval(tick),
       () => out?.off?.('resize', resized),
       () => process.off('exit', last),
@@ -135,12 +136,6 @@ export class TerminalScreen implements ChatScreen {
     const tail = handlers.tail()
     const above = [
       ...(tail === '' ? [] : [fitted(tail, columns - 1)]),
-      ...(question === undefined
-        ? []
-        : folded(question, columns - 1)
-            .split('\n')
-            .slice(0, MAX_QUESTION_ROWS)
-            .map((row) => paint.bold(row))),
       ...(waiting === undefined || question !== undefined
         ? []
         : [paint.dim(fitted(`${FRAMES.charAt(this.frame++ % FRAMES.length)} ${waiting}`, columns - 1))]),

@@ -9,8 +9,8 @@ import { textOf } from '../show/printout.ts'
 import { Tally } from '../show/tally.ts'
 import { escaped, type Style } from '../show/terminal.ts'
 import { folded } from '../show/width.ts'
+import { Asking } from './asking.ts'
 import type { ChatScreen } from './chat-screen.ts'
-import { answerIn, Questions } from './questions.ts'
 import { completed, readLine, type SlashCommands } from './slash.ts'
 import { Story } from './story.ts'
 import { StreamedText } from './streamed-text.ts'
@@ -29,14 +29,13 @@ export interface ChatParts {
 
 /** One agent, and a person who talks to it. */
 export class Chat {
-  readonly questions: Questions
+  readonly asking: Asking
   private readonly parts: ChatParts
   private readonly calls = new CallBook()
   private readonly tally = new Tally()
   private readonly story: Story
   private readonly streamed: StreamedText
   private readonly said = new Set<string>()
-  private draft = ''
   private attempt = ''
   private readonly commands: Readonly<Record<string, SlashCommands>> = {
     help: { does: 'says what there is', run: () => this.help() },
@@ -50,15 +49,15 @@ export class Chat {
     const { agent, style, screen } = (this.parts = parts)
     this.story = new Story(style, this.calls, agent.id)
     this.streamed = new StreamedText(() => style.columns - 1)
-    this.questions = new Questions(() => this.asked())
+    this.asking = new Asking({ screen, style, own: agent.id })
     screen.begin({
-      line: (line) => this.line(line),
+      line: (line, asked) => this.line(line, asked),
       interrupt: () => this.interrupt(),
       leave: parts.leave,
       complete: (line) => completed(line, Object.keys(this.commands)),
       waiting: () => waitingFor(this.calls.activities, this.tally.counts(), performance.now()),
       tail: () => this.streamed.rest,
-      question: () => this.question(),
+      question: () => this.asking.question,
     })
     this.greet()
   }
@@ -79,6 +78,7 @@ export class Chat {
   private note(id: string, event: LogEvent, log: readonly LogEvent[]): void {
     const { agent, screen } = this.parts
     this.tally.note(id, event)
+    this.asking.note(id, event)
     if (id === agent.id) {
       if (event.type === 'assistant/message')
         this.answered(textOf(event.data.message.content.filter(({ type }) => type === 'text')), event.data.interrupted === true)
@@ -108,8 +108,8 @@ export class Chat {
     screen.print(...this.streamed.end(), ...(isInterrupted ? [style.paint.dim('(interrupted)')] : []))
   }
 
-  private line(line: string): void {
-    if (this.questions.first !== undefined) return this.answer(line)
+  private line(line: string, asked: unknown): void {
+    if (asked !== undefined) return this.asking.answer(line, asked)
     const read = readLine(line)
     if (read === undefined) return
     if ('command' in read) this.command(read.command)
@@ -183,33 +183,6 @@ export class Chat {
     const { agent, screen, style } = this.parts
     const lines = agent.status === 'running' ? this.cancel() : []
     screen.print(style.paint.dim([...lines, 'Ctrl-C again leaves'].join('; ')))
-  }
-
-  private asked(): void {
-    const { screen } = this.parts
-    if (this.questions.first === undefined) {
-      screen.putLine(this.draft)
-      this.draft = ''
-    } else this.draft ||= screen.takeLine()
-    screen.update()
-  }
-
-  private question(): string | undefined {
-    const { first } = this.questions
-    if (first === undefined) return undefined
-    const call = this.calls.activities.of(first.agent.id)?.open.get(first.callId)?.call
-    const whose = first.agent.id === this.parts.agent.id ? '' : `[${first.agent.id}] `
-    return escaped(
-      `${whose}allow ${first.toolName}${call === undefined ? '' : ` ${call.arguments}`}?${first.reason === undefined ? '' : ` ${first.reason}`}`,
-    )
-  }
-
-  private answer(line: string): void {
-    const { screen, style } = this.parts
-    const answer = answerIn(line)
-    if (answer === undefined) return screen.print(style.paint.dim('y or n? Enter is no.'))
-    screen.print(`${style.paint.bold(this.question() ?? '')} ${answer === 'rejected' ? style.paint.red('no') : style.paint.green('yes')}`)
-    this.questions.answer(answer)
   }
 
   private greet(): void {

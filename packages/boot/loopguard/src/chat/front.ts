@@ -46,7 +46,7 @@ export class ChatFront implements Frontend {
       this.screen = new TerminalScreen({ input: process.stdin, style: out.style, streams })
       this.chat = new Chat({ agent, style: out.style, screen: this.screen, page, leave: () => void this.leave() })
       this.chat.attach(ctx)
-      if ((ctx.get('approval') ?? undefined) === undefined) ctx.provide('approval', this.chat.questions)
+      if ((ctx.get('approval') ?? undefined) === undefined) ctx.provide('approval', this.chat.asking.questions)
     } catch (fault) {
       this.fault = fault
       await this.leave()
@@ -55,7 +55,7 @@ export class ChatFront implements Frontend {
 
   private leave(): Promise<void> {
     this.ended ??= (async () => {
-      this.chat?.questions.close()
+      this.chat?.asking.questions.close()
       await this.screen?.end()
       this.close()
     })()

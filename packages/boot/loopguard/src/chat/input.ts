@@ -4,10 +4,13 @@ import type { ReadStream } from 'node:tty'
 import type { Draft } from './editor-rows.ts'
 
 const LEAVE_WITHIN_MS = 2000
+const STOPPED_WITHIN_MS = 200
 
 export interface InputHandlers {
-  /** A line was entered; what was pasted with line breaks is one. */
-  readonly line: (text: string) => void
+  /** A line was entered, while `asked` was the question; what was pasted with line breaks is one. */
+  readonly line: (text: string, asked: unknown) => void
+  /** The question that waits for an answer, if one does. */
+  readonly question: () => unknown
   /** Ctrl-C. */
   readonly interrupt: () => void
   /** Ctrl-C again within two seconds, Ctrl-D on an empty line, or the terminal is gone. */
@@ -90,11 +93,17 @@ export class Input {
   private suspend(): void {
     this.handlers.suspended()
     this.setRawMode(false)
-    process.once('SIGCONT', () => {
+    const goOn = (): void => {
+      process.off('SIGCONT', goOn)
+      clearTimeout(timer)
       this.setRawMode(true)
       this.handlers.resumed()
-    })
-    process.kill(process.pid, 'SIGTSTP')
+    }
+    process.on('SIGCONT', goOn)
+    // Where no shell could wake it, the system stops nothing.
+    const timer = setTimeout(goOn, STOPPED_WITHIN_MS)
+    // All of the group, as the terminal would: a parent that only waits must not keep the shell.
+    process.kill(0, 'SIGTSTP')
   }
 
   private setRawMode(isRaw: boolean): void {
@@ -108,11 +117,13 @@ export class Input {
   /** Lines that come in one piece were pasted; they wait for a line break that is typed. */
   private enter(line: string): void {
     if (this.entered.push(line) > 1) return
+    // Whoever presses Enter answers what is on the screen, not what comes a moment later.
+    const asked = this.handlers.question()
     setImmediate(() => {
       const { entered } = this
       this.entered = []
       if (entered.length > 1) this.pasted.push(...entered)
-      else this.handlers.line([...this.pasted.splice(0), ...entered].join('\n'))
+      else this.handlers.line([...this.pasted.splice(0), ...entered].join('\n'), asked)
       this.handlers.changed()
     })
   }
