@@ -22,7 +22,6 @@ export class TerminalOutput {
   private readonly device: Device
   private rest: Uint8Array = new Uint8Array()
   private isGone = false
-  private timer: NodeJS.Timeout | undefined
 
   constructor(device: Device = terminalDevice()) {
     this.device = device
@@ -40,7 +39,6 @@ export class TerminalOutput {
   }
 
   close(): void {
-    clearTimeout(this.timer)
     this.isGone = true
     this.rest = new Uint8Array()
     this.device.close()
@@ -51,12 +49,12 @@ export class TerminalOutput {
       while (this.rest.length > 0) this.rest = this.rest.subarray(this.device.write(this.rest))
     } catch (error) {
       if (codeOf(error) === 'EAGAIN') {
-        this.timer = setTimeout(() => {
+        const again = setTimeout(() => {
           this.push()
           if (!this.isBusy && !this.isGone) this.onDrain()
         }, LOOK_AGAIN_MS)
         // A terminal that reads nothing is no reason to stay.
-        this.timer.unref()
+        again.unref()
         return
       }
       this.rest = new Uint8Array()
