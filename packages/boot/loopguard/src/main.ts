@@ -76,7 +76,6 @@ export async function main(args: readonly string[]): Promise<number> {
   addReportCommand(program, out, notes, (ended) => (code = ended))
   addAcpCommand(program, { out, notes }, (ended) => (code = ended))
   addWorkCommands(program, { out, notes }, (ended) => (code = ended))
-  addChatCommand(program, { out, notes }, pageOf, (ended) => (code = ended))
   addChatCommand(program, { out, notes }, pageWriter(main), (ended) => (code = ended))
   addCompletionCommand(program, out)
   withExamples(

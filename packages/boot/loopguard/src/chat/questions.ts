@@ -56,7 +56,7 @@ export class Questions {
   /** Nobody is there any more. */
   close(): void {
     this.isClosed = true
-    for (const { settle } of [...this.open]) settle('unavailable')
+    for (const { settle } of this.open.slice()) settle('unavailable')
   }
 }
 
