@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startChromium } from '../../../../../scripts/chromium.mjs'
 import { analysisOf } from '../../src/report/figures/analysis.ts'
 import { entryOf, indexPage } from '../../src/report/page/index-page.ts'
@@ -13,6 +13,8 @@ import { sessionOfLog } from '../../src/report/read/from-log.ts'
 import { fixer } from './fixer.ts'
 import { long } from './long.ts'
 import { Recorder } from './recorder.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 let browser: Browser
 /** One for all: a new one takes seconds on a busy machine. */
@@ -24,6 +26,8 @@ let folder = ''
 beforeAll(async () => {
   browser = await startChromium()
   page = await browser.newPage()
+  // The time that a test may take is limit enough, on a busy machine too.
+  page.setDefaultTimeout(0)
   page.on('console', (message) => troubles.push(`console: ${message.text()}`))
   page.on('pageerror', (error) => troubles.push(`error: ${error.message}`))
   page.on('dialog', (dialog) => {

@@ -257,6 +257,11 @@ describe('reminders', () => {
     expect(made(log).session.reminders.map(({ call: at, guard }) => [at, guard])).toEqual([[12, 'repeat-tool-reminder']])
   })
 
+  it('belong to it also when others of the same step came later', () => {
+    const log = start().answer({ calls: [call('look'), call('look'), call('look'), call('other')] })
+    expect(made(log).session.reminders.map(({ call: at }) => at)).toEqual([2])
+  })
+
   it('of which the log does not say it belong to none, wherever they stand', () => {
     const log = start()
     for (let index = 0; index < 3; index++) log.answer({ calls: [call('look')] })
@@ -334,6 +339,16 @@ describe('the line', () => {
     expect(lineOf(made(log).figures)).toBe('look ×4 in a row, 1 reminder, 1 timeout; a cap at 3 spares ≤ 1 call, tokens not recorded')
     expect(lineOf(made(log, { thresholds: [5] }).figures)).toBe('look ×4 in a row, 1 reminder, 1 timeout; a cap at 5 spares nothing')
   })
+})
+
+it('calls of one step that share an id get their results in order', () => {
+  const log = start().answer({ calls: [call('a', {}, 'first'), call('b', {}, 'second')] })
+  const events = JSON.parse(JSON.stringify(log.events).replaceAll(/"call_\d+"/g, '"same"')) as unknown[]
+  const { calls } = analysisOf('s', sessionOfLog(events, false, []), {}, undefined)
+  expect(calls.map(({ name, outcome }) => [name, outcome?.text])).toEqual([
+    ['a', 'first'],
+    ['b', 'second'],
+  ])
 })
 
 it('what the rules find is what an audit finds, by the place of the call, though ids are used twice', () => {

@@ -147,6 +147,17 @@ describe('a log', () => {
     ])
   })
 
+  it('says how long the attempt took that was answered, and not how long the step had waited before', () => {
+    const log = new Recorder('s', 0).ask('go').answer({ modelMs: 100, failed: 'SERVER' })
+    const answer = log.events.find(({ type }) => type === 'assistant/message')
+    Object.assign(answer?.data as object, { durationMs: 60 })
+    const { requests } = sessionOfLog(log.events, false, [])
+    expect(requests.map(({ start, end, failure }) => [start, end, failure])).toEqual([
+      [0, 100, 'SERVER'],
+      [140, 200, undefined],
+    ])
+  })
+
   it('without durations has those of its events', () => {
     const log = new Recorder('s', 0)
       .ask('go')
