@@ -95,9 +95,12 @@ it('with deltas, an attempt that failed before its first word is not said to be 
     yield start()
     throw new LlmError('connection lost', 'LOST')
   }
+  const deaf: Source = () => {
+    throw new LlmError('no connection', 'LOST')
+  }
   const { open, prompt, updates } = await host({
     deltas: true,
-    adapter: new Streams(mute, loses, mute, says(start(), delta('Here.'), end('Here.'), stop)),
+    adapter: new Streams(mute, loses, deaf, says(start(), delta('Here.'), end('Here.'), stop)),
     plugins: [retries],
   })
   await prompt(await open(), 'go')
