@@ -130,6 +130,14 @@ describe('the timeline', () => {
     expect(ofClass(other, 'thread')).toEqual([])
   })
 
+  it('marks a reminder over its call, though the model read it after others of the step', () => {
+    const log = new Recorder('s', 0).ask('go')
+    const calls = [1, 2, 3].map(() => ({ name: 'look', ms: 100 }))
+    log.answer({ modelMs: 100, calls: [...calls, { name: 'other', ms: 600 }] })
+    const known = analysed(log)
+    expect(ofKind(timelineOf(sceneOf(known.session, known.calls), known.tones), 'reminder')).toEqual([['reminder', 40, 28, 2]])
+  })
+
   it('draws very many requests by neighbourhoods, those that failed apart', () => {
     const log = new Recorder('s', 0).ask('go')
     for (let index = 0; index < 2999; index++) log.answer({ modelMs: 10, ...(index === 5 && { failed: 'SERVER' }) })

@@ -341,6 +341,18 @@ describe('the line', () => {
   })
 })
 
+it('of repeated calls the one with the longest run comes first, though another was made more often', () => {
+  const log = start()
+  for (let index = 0; index < 4; index++) log.answer({ calls: [call('often'), call(`other ${index}`)] })
+  for (let index = 0; index < 2; index++) log.answer({ calls: [call('run')] })
+  const { series, tones } = made(log)
+  expect(series.slice(0, 2).map(({ longest, calls }) => [calls[0]?.name, longest, calls.length])).toEqual([
+    ['run', 2, 2],
+    ['often', 1, 4],
+  ])
+  expect([...tones.values()]).toEqual([1])
+})
+
 it('calls of one step that share an id get their results in order', () => {
   const log = start().answer({ calls: [call('a', {}, 'first'), call('b', {}, 'second')] })
   const events = JSON.parse(JSON.stringify(log.events).replaceAll(/"call_\d+"/g, '"same"')) as unknown[]
