@@ -61,6 +61,19 @@ describe('the scale of time', () => {
     expect([at(1000), at(1_001_000), at(500)]).toEqual([48.5, 51.5, 24.25])
   })
 
+  it('of no time at all has one place', () => {
+    const { at, breaks } = scaleOf([{ start: 5, end: 5 }], { start: 5, end: 5 })
+    expect([at(5), at(0), at(9), breaks]).toEqual([0, 0, 0, []])
+    // Nor is there anything to shorten for.
+    expect(scaleOf([{ start: 1, end: 1 }], { start: 0, end: 1 }).breaks).toEqual([])
+    const log = new Recorder('s', 0).ask('go').answer({ modelMs: 0, calls: [{ name: 'look', ms: 0 }] })
+    const { session, calls, tones } = analysed(log)
+    const numbers = timelineOf(sceneOf(session, calls), tones)
+      .marks.flat()
+      .filter((part) => typeof part === 'number')
+    expect(numbers.filter((part) => !Number.isFinite(part))).toEqual([])
+  })
+
   it('leaves a short gap as it is', () => {
     expect(
       scaleOf(
@@ -213,6 +226,7 @@ describe('parts', () => {
     [200, 100],
     [20_000, 1],
     [3, 700],
+    [2, 701],
   ])('%i turns of %i calls: hold each call once, in order, and can be told apart', (turns, each) => {
     const calls = Array.from({ length: turns * each }, (_none, at) => ({ at, turn: Math.floor(at / each) + 1, count: (at % 7) + 1 }))
     const parts = partsOf(calls as never)

@@ -26,10 +26,11 @@ export function scaleOf(spans: readonly Span[], { start, end }: Span): Scale {
   const work = merged([{ start, end: start }, ...spans, { start: end, end }])
   const total = work.reduce((sum, span) => sum + span.end - span.start, 0)
   const gaps = work.slice(1).map((span, index) => ({ start: (work[index] as Span).end, end: span.start }))
-  const broken = longest(gaps.filter((gap) => gap.end - gap.start > total * LEAST_SHARE))
+  const broken = total === 0 ? [] : longest(gaps.filter((gap) => gap.end - gap.start > total * LEAST_SHARE))
   const width = broken.length === 0 ? 0 : Math.min(WIDTH, ALL_WIDTHS / broken.length)
   const drawn = end - start - broken.reduce((sum, gap) => sum + gap.end - gap.start, 0)
-  const unit = Math.max(drawn, Number.MIN_VALUE) / (100 - width * broken.length)
+  // Of no time at all, every place is the first.
+  const unit = drawn > 0 ? drawn / (100 - width * broken.length) : 1
   const breaks: Break[] = []
   let [spared, x] = [0, 0]
   for (const gap of broken) {
