@@ -100,7 +100,7 @@ it('commands are completed, words are not', () => {
   ])
 })
 
-it('what others write comes line by line, in whatever pieces, and the stream is as it was afterwards', () => {
+it('what others write comes line by line, in whatever pieces, and the stream is as it was afterwards', async () => {
   const stream = new (class {
     written = ''
     write(text: string): boolean {
@@ -109,13 +109,14 @@ it('what others write comes line by line, in whatever pieces, and the stream is 
     }
   })()
   const lines: string[] = []
-  const done = vi.fn()
+  const done = vi.fn<() => void>()
   const restore = captured([stream as unknown as TerminalStream], (line) => lines.push(line))
   stream.write('one\ntw')
   ;(stream.write as unknown as (chunk: Uint8Array, encoding: string, done: () => void) => boolean)(Buffer.from('o\nthr'), 'utf8', done)
   restore()
   expect([lines, stream.written, Object.hasOwn(stream, 'write')]).toEqual([['one', 'two'], 'thr\n', false])
-  return new Promise<void>((resolve) => setImmediate(resolve)).then(() => expect(done).toHaveBeenCalledTimes(1))
+  await tick()
+  expect(done).toHaveBeenCalledTimes(1)
 })
 
 describe('what is typed', () => {
@@ -135,13 +136,13 @@ describe('what is typed', () => {
   }
   const handlers = () =>
     ({
-      line: vi.fn(),
-      question: vi.fn(),
-      interrupt: vi.fn(),
-      leave: vi.fn(),
-      changed: vi.fn(),
-      suspended: vi.fn(),
-      resumed: vi.fn(),
+      line: vi.fn<InputHandlers['line']>(),
+      question: vi.fn<InputHandlers['question']>(),
+      interrupt: vi.fn<() => void>(),
+      leave: vi.fn<() => void>(),
+      changed: vi.fn<() => void>(),
+      suspended: vi.fn<() => void>(),
+      resumed: vi.fn<() => void>(),
       complete: (line: string): [string[], string] => [[], line],
     }) satisfies InputHandlers
   let now = 0

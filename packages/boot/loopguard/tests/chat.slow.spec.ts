@@ -239,7 +239,10 @@ describe('a question', () => {
     terminal.type('\u0003')
     await terminal.until((lines) => lines.includes('turn ended: aborted (user)') && lines.at(-1) === '>')
     await leave(terminal)
-    expect(story(terminal).slice(-2)).toEqual(['✖ erase {"path":"a"} N s  Error: tool call aborted before dispatch', 'turn ended: aborted (user)'])
+    expect(story(terminal).slice(-2)).toEqual([
+      '✖ erase {"path":"a"} N s  Error: tool call aborted before dispatch',
+      'turn ended: aborted (user)',
+    ])
   })
 })
 
