@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { Asking } from '../src/chat/asking.ts'
 import type { LogEvent } from '../src/show/log-events.ts'
 import { styleOf } from '../src/show/terminal.ts'
@@ -8,8 +8,8 @@ function stage() {
   const screen = {
     lines: [] as string[],
     typed: '',
-    begin: vi.fn(),
-    update: vi.fn(),
+    begin: () => {},
+    update: () => {},
     print: (...lines: readonly string[]) => void screen.lines.push(...lines),
     takeLine: () => {
       const { typed } = screen

@@ -29,7 +29,7 @@ describe('the output', () => {
   it('takes what the terminal takes, waits for the rest, and says when it is done', () => {
     const device = new FakeDevice()
     const output = new TerminalOutput(device)
-    const drained = vi.fn()
+    const drained = vi.fn<() => void>()
     output.onDrain = drained
     device.room = 2
     output.write('abcdef')
@@ -46,7 +46,7 @@ describe('the output', () => {
   it('says once that the terminal is gone, and takes nothing more', () => {
     const device = new FakeDevice()
     const output = new TerminalOutput(device)
-    const gone = vi.fn()
+    const gone = vi.fn<() => void>()
     output.onGone = gone
     device.room = Object.assign(new Error('gone'), { code: 'EIO' })
     output.write('a')

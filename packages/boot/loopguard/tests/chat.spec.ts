@@ -29,7 +29,7 @@ const calls = { calls: [{ name: 'look', arguments: { q: 'x' } }] }
 
 async function talk(harness: Harness, screen: Sheet): Promise<ReturnType<Harness['agent']>> {
   const agent = harness.agent()
-  const chat = new Chat({ agent, style: styleOf({ columns: 200 }, {}), screen, page: vi.fn(), leave: vi.fn() })
+  const chat = new Chat({ agent, style: styleOf({ columns: 200 }, {}), screen, page: async () => {}, leave: () => {} })
   chat.attach(harness.ctx)
   return agent
 }
@@ -94,9 +94,11 @@ describe('a conversation', () => {
     await using harness = await createHarness({ script: [{ text: 'ok' }] })
     const screen = new Sheet()
     const seen: { args: readonly string[]; log: string }[] = []
-    const command = vi.fn(async (args: readonly string[]) => (seen.push({ args, log: readFileSync(args[1] ?? '', 'utf8') }), 0))
+    const command = vi.fn<(args: readonly string[]) => Promise<number>>(
+      async (args) => (seen.push({ args, log: readFileSync(args[1] ?? '', 'utf8') }), 0),
+    )
     const agent = harness.agent()
-    new Chat({ agent, style: styleOf({}, {}), screen, page: pageWriter(command), leave: vi.fn() })
+    new Chat({ agent, style: styleOf({}, {}), screen, page: pageWriter(command), leave: () => {} })
     await harness.say(agent, 'go')
     screen.handlers.line('/report', undefined)
     await vi.waitFor(() => expect(seen).toHaveLength(1))
@@ -115,7 +117,7 @@ describe('a conversation', () => {
   })
 
   it('/report draws the very log of a stored session', async () => {
-    const command = vi.fn(async () => 0)
+    const command = vi.fn<(args: readonly string[]) => Promise<number>>(async () => 0)
     await pageWriter(command)({ id: 'a', session: { location: 'logs/a.jsonl' } } as never)
     expect(command.mock.calls).toEqual([[['report', 'logs/a.jsonl', '-o', 'a.html']]])
   })
@@ -137,7 +139,7 @@ describe('the rows of a conversation', () => {
   const row = (name: string, config?: object): Row => ({ id: `id-${name}`, name, config })
   const model = row('@loopguard/ai-sdk-model', { provider: 'mine', kind: 'deepseek' })
   const names = (rows: readonly Row[]): string[] => rows.map(({ name }) => name.replace('@loopguard/', ''))
-  const agents = (rows: readonly Row[]): unknown => (rows.at(-1)?.config as { agents?: unknown }).agents
+  const agents = (rows: readonly Row[]): unknown => Object(rows.at(-1)?.config)['agents']
 
   it('are a whole guarded host around a model that stands alone', () => {
     const rows = chatRows([model], undefined)
