@@ -111,12 +111,13 @@ describe('the end', () => {
 
   it('of an outer process that is killed: the inner one ends in order', async () => {
     const path = composed(calls('slow'))
-    const { child, open, prompt } = await editor(path)
+    const { open, prompt } = await editor(path, { keepsInput: true })
     const id = await open(path)
     prompt(id, 'go').catch(() => {})
     await started(path)
-    const [inner] = childrenOf(child.pid as number)
-    child.kill('SIGKILL')
+    const outer = Number(readFileSync(join(path, 'outer.pid'), 'utf8'))
+    const [inner] = childrenOf(outer)
+    process.kill(outer, 'SIGKILL')
     await until(() => !isRunning(inner as number), 'the inner process ends')
     expect(logOf(path, id).at(-1)).toMatchObject({ type: 'turn/end', data: { reason: { kind: 'aborted' } } })
     expect(locks(path)).toEqual([])
