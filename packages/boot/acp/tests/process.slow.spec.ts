@@ -180,11 +180,11 @@ describe('the rows', () => {
     await expect(editor(path)).rejects.toThrow(/exited with 1: [\s\S]*none/)
   })
 
-  it('with --stream the text comes as it is said', async () => {
-    const path = composed('- text: One.\n')
+  it('with --stream the text comes as it is said, also of a request that fails then', async () => {
+    const path = composed('- { text: Half., finish: { kind: error, failure: { message: no, code: NO } } }\n')
     const { open, prompt, frames } = await editor(path, { args: ['acp', '--stream', 'cordis.yml'] })
-    await prompt(await open(path), 'go')
-    expect(updatesIn(frames)).toMatchObject([{ sessionUpdate: 'agent_message_chunk', messageId: '1.1.1', content: { text: 'One.' } }])
+    await expect(prompt(await open(path), 'go')).rejects.toMatchObject({ data: { code: 'NO' } })
+    expect(updatesIn(frames)[0]).toMatchObject({ sessionUpdate: 'agent_message_chunk', messageId: '1.1.1', content: { text: 'Half.' } })
   })
 
   it('an `--inner` by hand is refused', async () => {
