@@ -46,12 +46,18 @@ export interface Editor {
 export interface EditorOptions {
   readonly args?: readonly string[]
   readonly permission?: () => RequestPermissionResponse
+  /** The command is started by a shell that keeps its standard input open, and that writes the id of its process to `outer.pid`. */
+  readonly keepsInput?: boolean
 }
 
 /** Starts the command in the folder as an editor does, and speaks to it with the library's client. */
-export async function editor(folder: string, { args = ['acp'], permission }: EditorOptions = {}): Promise<Editor> {
+export async function editor(folder: string, { args = ['acp'], permission, keepsInput = false }: EditorOptions = {}): Promise<Editor> {
   const env = { ...process.env, NODE_OPTIONS: undefined, FORCE_COLOR: undefined }
-  const child = spawn(process.execPath, [...COMMAND_LINE, ...args], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] })
+  const line = [process.execPath, ...COMMAND_LINE, ...args]
+  const [file = '', ...rest] = keepsInput
+    ? ['sh', '-c', 'exec 7<&0; "$@" <&7 7<&- & echo $! > outer.pid; exec sleep 90', 'sh', ...line]
+    : line
+  const child = spawn(file, rest, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] })
   const exited = new Promise<Exit>((settle) => child.on('exit', (code, signal) => settle({ code, signal })))
   let [out, err] = ['', '']
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))

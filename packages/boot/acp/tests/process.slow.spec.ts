@@ -111,12 +111,13 @@ describe('the end', () => {
 
   it('of an outer process that is killed: the inner one ends in order', async () => {
     const path = composed(calls('slow'))
-    const { child, open, prompt } = await editor(path)
+    const { open, prompt } = await editor(path, { keepsInput: true })
     const id = await open(path)
     prompt(id, 'go').catch(() => {})
     await started(path)
-    const [inner] = childrenOf(child.pid as number)
-    child.kill('SIGKILL')
+    const outer = Number(readFileSync(join(path, 'outer.pid'), 'utf8'))
+    const [inner] = childrenOf(outer)
+    process.kill(outer, 'SIGKILL')
     await until(() => !isRunning(inner as number), 'the inner process ends')
     expect(logOf(path, id).at(-1)).toMatchObject({ type: 'turn/end', data: { reason: { kind: 'aborted' } } })
     expect(locks(path)).toEqual([])
@@ -179,11 +180,11 @@ describe('the rows', () => {
     await expect(editor(path)).rejects.toThrow(/exited with 1: [\s\S]*none/)
   })
 
-  it('with --stream the text comes as it is said', async () => {
-    const path = composed('- text: One.\n')
+  it('with --stream the text comes as it is said, also of a request that fails then', async () => {
+    const path = composed('- { text: Half., finish: { kind: error, failure: { message: no, code: NO } } }\n')
     const { open, prompt, frames } = await editor(path, { args: ['acp', '--stream', 'cordis.yml'] })
-    await prompt(await open(path), 'go')
-    expect(updatesIn(frames)).toMatchObject([{ sessionUpdate: 'agent_message_chunk', messageId: '1.1.1', content: { text: 'One.' } }])
+    await expect(prompt(await open(path), 'go')).rejects.toMatchObject({ data: { code: 'NO' } })
+    expect(updatesIn(frames)[0]).toMatchObject({ sessionUpdate: 'agent_message_chunk', messageId: '1.1.1', content: { text: 'Half.' } })
   })
 
   it('an `--inner` by hand is refused', async () => {

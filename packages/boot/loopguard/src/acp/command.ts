@@ -28,7 +28,8 @@ export function addAcpCommand(program: Command, outlets: Pick<RunOptions, 'out' 
     .option('--stop-limit <ms>', 'how long calls may take to stop when the editor leaves, or after a signal', parseLimit, STOP_LIMIT_MS)
     .addOption(new Option('--inner <pid>').hideHelp())
     .action(async (path: string, { stream, loadLimit, stopLimit, inner }: AcpOptions) => {
-      if (inner === undefined) return done(await runInner(innerArgs(path, { stream, loadLimit, stopLimit })))
+      // At once: this process has said nothing, and whether its standard output can still be written to is the inner one's affair.
+      if (inner === undefined) process.exit(await runInner(innerArgs(path, { stream, loadLimit, stopLimit })))
       const wire = innerWire(inner)
       const file = resolve(path)
       done(
