@@ -15,23 +15,27 @@ const ROWS = `
   config: { agents: [{ id: clerk, provider: scripted, model: m, prompt: not sent by a worker }] }
 `
 
-it('tables are made, messages are queued, a worker runs their agents and drains when it is asked to end', { timeout: 240_000 }, async () => {
-  const cwd = folder({ 'cordis.yml': ROWS, 'script.yml': '- { text: Hello!, repeat: 10 }\n' })
-  const options = { cwd, env: { LG_URL: server.tcp } }
-  const shown = `postgres://loopguard@127.0.0.1:${server.port}/postgres`
-  expect(await run(['migrate'], options)).toEqual({ code: 0, out: `the schema "loopguard" of ${shown} is ready`, err: '' })
-  const worker = start(['work', '--stop-limit', '60000'], options)
-  await printed(worker, 'worker "night shift" is ready')
-  expect(await run(['send', 'clerk', 'hi', '--id', 'm1'], options)).toEqual({ code: 0, out: 'queued m1', err: '' })
-  worker.kill('SIGTERM')
-  const { exitCode, stdout, stderr } = await worker
-  expect({ exitCode, stdout, stderr }).toEqual({
-    exitCode: 0,
-    stdout: 'worker "night shift" is ready',
-    stderr: 'SIGTERM: draining; a second one ends at once',
-  })
-  expect(stdout + stderr).not.toContain(PASSWORD)
-})
+it(
+  'tables are made, messages are queued, a worker runs their agents and drains when it is asked to end',
+  { timeout: 240_000 },
+  async () => {
+    const cwd = folder({ 'cordis.yml': ROWS, 'script.yml': '- { text: Hello!, repeat: 10 }\n' })
+    const options = { cwd, env: { LG_URL: server.tcp } }
+    const shown = `postgres://loopguard@127.0.0.1:${server.port}/postgres`
+    expect(await run(['migrate'], options)).toEqual({ code: 0, out: `the schema "loopguard" of ${shown} is ready`, err: '' })
+    const worker = start(['work', '--stop-limit', '60000'], options)
+    await printed(worker, 'worker "night shift" is ready')
+    expect(await run(['send', 'clerk', 'hi', '--id', 'm1'], options)).toEqual({ code: 0, out: 'queued m1', err: '' })
+    worker.kill('SIGTERM')
+    const { exitCode, stdout, stderr } = await worker
+    expect({ exitCode, stdout, stderr }).toEqual({
+      exitCode: 0,
+      stdout: 'worker "night shift" is ready',
+      stderr: 'SIGTERM: draining; a second one ends at once',
+    })
+    expect(stdout + stderr).not.toContain(PASSWORD)
+  },
+)
 
 it('a worker whose database is not there does not start, and says why', { timeout: 240_000 }, async () => {
   const cwd = folder({ 'cordis.yml': ROWS, 'script.yml': '[]\n' })
