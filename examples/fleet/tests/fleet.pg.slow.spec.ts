@@ -5,7 +5,7 @@ import { type FleetOptions, type FleetResult, runFleet } from '../run-fleet.mjs'
 const isLong = process.env['LOOPGUARD_LONG'] === '1'
 const built = process.env['LOOPGUARD_TEST_MODE'] === 'lib'
 const size = isLong ? { agents: 1000, messages: 6 } : { agents: 40, messages: 2, modelMs: 300, settings: ['fsync=off'] }
-const timeout = isLong ? 600_000 : 120_000
+const timeout = isLong ? 600_000 : 240_000
 
 const fleet = async (options: Partial<FleetOptions>): Promise<FleetResult> => runFleet({ ...size, built, ...options })
 

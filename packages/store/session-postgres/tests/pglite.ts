@@ -63,7 +63,7 @@ export function embedded(): () => Promise<Embedded> {
     engine = await PGlite.create()
     // For as long as a lease after the server has come up, no worker counts as dead.
     await engine.query('SELECT pg_sleep(0.6)')
-  }, 120_000)
+  }, 240_000)
   afterAll(async () => {
     for (const { lease } of started.splice(0)) await lease.stop()
     await engine?.close()

@@ -26,7 +26,7 @@ export function served(): () => Promise<Served> {
     server = await startPostgres({ settings: ['fsync=off'] })
     // For as long as a lease after the server has come up, no worker counts as dead.
     await new Promise((resolve) => setTimeout(resolve, 1000))
-  }, 120_000)
+  }, 240_000)
   afterAll(async () => server?.stop())
   return async () => {
     const here = server as PostgresServer
