@@ -139,8 +139,9 @@ export class Worker {
   private take(claim: Claim): void {
     const { id, parked } = claim
     if (parked !== null) return this.options.tell(`agent "${id}" is parked: ${parked} (loopguard send --unpark lets it go on)`)
-    // It is just being given back here; the end of that looks again.
-    if (this.running.has(id)) return
+    // It is just being given back here: the database has said so, and our answer is still on its way.
+    const before = this.running.get(id)
+    if (before !== undefined) return void before.done.then(() => this.take(claim))
     const entry: Entry = { done: Promise.resolve() }
     this.running.set(id, entry)
     entry.done = this.run(claim, entry).then((looksAgain) => {

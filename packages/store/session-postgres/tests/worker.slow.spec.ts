@@ -24,14 +24,15 @@ interface ShopOptions {
   readonly onTakeover?: OnTakeover
   readonly max?: number
   readonly maxTakeovers?: number
+  readonly database?: ReturnType<Embedded['database']>
 }
 
 /** A worker in this process, on a host of its own. */
 async function shop(
   tables: Embedded,
-  { script = [{ text: 'ok', repeat: Infinity }], onTakeover = 'wait', max = 10, maxTakeovers = 3 }: ShopOptions = {},
+  { script = [{ text: 'ok', repeat: Infinity }], onTakeover = 'wait', max = 10, maxTakeovers = 3, database }: ShopOptions = {},
 ): Promise<Shop> {
-  const backend = await tables.worker('shop', { leaseMs: 2000 })
+  const backend = await tables.worker('shop', { leaseMs: 2000, ...(database !== undefined && { database }) })
   const harness = await createHarness({ sessions: backend, script })
   const told: string[] = []
   const worker = new Worker(backend, maxTakeovers, {
@@ -99,6 +100,28 @@ describe('a worker', () => {
     await isQuiet(tables)
     expect(await wordsIn(two, 'a')).toEqual(['one', 'two', 'three', 'four'])
     expect(two.told).toEqual([])
+  })
+
+  it('runs an agent that it claims again before it has heard that it was given back', async () => {
+    const tables = await fresh()
+    const database = tables.database()
+    const [given, heard] = [gate(), gate()]
+    const one = await shop(tables, { database })
+    database.after = async (text) => {
+      if (text !== one.backend.sql.release || given.isOpen) return
+      given.open()
+      await heard.opened
+    }
+    await one.send('a', 'one')
+    await given.opened
+    await one.send('a', 'two')
+    // Claimed again, by the look that the notification or the timer brings.
+    await until(async () => (await tables.query('SELECT FROM $schema.session WHERE holder IS NOT NULL')).length > 0)
+    // A round trip later the worker has heard of it.
+    await tables.query('SELECT 1')
+    heard.open()
+    await isQuiet(tables)
+    expect([await wordsIn(one, 'a'), one.told]).toEqual([['one', 'two'], []])
   })
 
   it('brings mail to an agent that runs, and each message once, also when it is sent again', async () => {
