@@ -7,6 +7,7 @@ const EXAMPLES = join(ROOT, 'examples/transcripts')
 
 describe('replaying the example', () => {
   it('gives back the conversation and names the calls after which the reminder acts', async () => {
+    const before = readdirSync(EXAMPLES)
     const { code, out, err } = await run(['replay', join(EXAMPLES, 'failing-test.json')])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toContain('asks: replay/recorded-model, tools read_file, run_tests, todo_write, grep, edit_file\n')
@@ -17,7 +18,8 @@ describe('replaying the example', () => {
       '  2. run_tests {"file":"lists.spec.ts","bail":true} [call_08] (replay, turn 1, step 8)',
       'summary: 12 calls, 2 reminders, 0 timeouts, 1 agent, 2 turns, 13 steps, tokens not recorded',
     ])
-    expect(readdirSync(EXAMPLES)).toEqual(['failing-test.json'])
+    // Nothing is left beside it.
+    expect(readdirSync(EXAMPLES)).toEqual(before)
   })
 
   it('tries other settings of the guard', async () => {

@@ -67,7 +67,7 @@ function drawn(part: Part, { session, calls, tones, thresholds }: Analysis, text
  * With what many marks share told once, by its number among the texts: kinds and classes, and what is read beside a mark, as `-1 - n`.
  * A call is its place. Requests are too many to say more of them here.
  */
-function packed({ marks, ...picture }: Picture, texts: Texts): object {
+function packed({ marks, rows, ...picture }: Picture, texts: Texts): object {
   const subject = (of: Subject): number => (typeof of === 'number' ? of : -1 - texts.of(of))
   const mark = (each: Mark): readonly unknown[] => {
     const kind = texts.of(each[0])
@@ -86,5 +86,5 @@ function packed({ marks, ...picture }: Picture, texts: Texts): object {
         return [kind, ...each.slice(1, 5), texts.of(each[5])]
     }
   }
-  return { ...picture, marks: marks.map(mark) }
+  return { ...picture, ...(rows !== undefined && { rows: rows.map(visible) }), marks: marks.map(mark) }
 }
