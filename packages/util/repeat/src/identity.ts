@@ -1,6 +1,6 @@
 import { canonical } from './canonical.ts'
 import { flat, quote } from './quote.ts'
-import { type Digest, sha256 } from './sha256.ts'
+import { type Digest, digestOf, sha256 } from './sha256.ts'
 
 /** Longer text is kept as a digest. */
 const MAX_TEXT = 256
@@ -18,13 +18,13 @@ export function keyOf(name: string, args: unknown): string {
     long = (long ?? sha256()).update(chunk)
   }
   const rest = `${canonical(args, marked, write, `[${quote(name)},`)}]`
-  if (long === undefined && rest.length <= MAX_TEXT) return flat(rest)
-  return `#${(long ?? sha256()).update(rest).digest('hex')}`
+  if (long !== undefined) return `#${long.update(rest).digest('hex')}`
+  return rest.length <= MAX_TEXT ? flat(rest) : `#${digestOf(rest)}`
 }
 
 /** A key of the same call of which no argument can be read. */
 export function digested(key: string): string {
-  return key.startsWith('#') ? key : `#${sha256().update(key).digest('hex')}`
+  return key.startsWith('#') ? key : `#${digestOf(key)}`
 }
 
 /**

@@ -6,8 +6,23 @@ export interface Digest {
 
 /** That of Node where there is one, which is asked for when it is needed: not every runtime has it. */
 export function sha256(): Digest {
-  const { process } = globalThis as { readonly process?: { getBuiltinModule?(name: string): { createHash(name: string): Digest } } }
-  return process?.getBuiltinModule?.('node:crypto')?.createHash('sha256') ?? new OwnSha256()
+  return nodeCrypto()?.createHash('sha256') ?? new OwnSha256()
+}
+
+/** The digest of one text, in hexadecimal digits. */
+export function digestOf(text: string): string {
+  return nodeCrypto()?.hash?.('sha256', text) ?? sha256().update(text).digest('hex')
+}
+
+interface NodeCrypto {
+  createHash(name: string): Digest
+  /** In one go, twice as fast for short texts. Not in every runtime that has the other. */
+  hash?(name: string, text: string): string
+}
+
+function nodeCrypto(): NodeCrypto | undefined {
+  const { process } = globalThis as { readonly process?: { getBuiltinModule?(name: string): NodeCrypto } }
+  return process?.getBuiltinModule?.('node:crypto')
 }
 
 const PRIMES: number[] = []

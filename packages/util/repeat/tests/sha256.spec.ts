@@ -24,9 +24,20 @@ it.each([
   ['a process without built-in modules', {}],
   ['a process without that one', { getBuiltinModule: () => undefined }],
 ])('stands in for the one of Node where there is %s: the identities are the same', (_title, process) => {
-  const args = { text: 'x'.repeat(50_000), list: Array.from({ length: 5_000 }, (_, index) => ({ index })) }
-  const [key, digest] = [keyOf('write', args), callIdentity('look', {})]
+  const before = identities()
   vi.stubGlobal('process', process)
   expect(sha256()).toBeInstanceOf(OwnSha256)
-  expect([keyOf('write', args), callIdentity('look', {})]).toEqual([key, digest])
+  expect(identities()).toEqual(before)
 })
+
+it('where the one of Node digests piece by piece alone, the identities are the same', () => {
+  const before = identities()
+  vi.stubGlobal('process', { getBuiltinModule: () => ({ createHash }) })
+  expect(identities()).toEqual(before)
+})
+
+/** Of a text in many pieces, of one in one piece, and of a short one. */
+function identities(): readonly string[] {
+  const args = { text: 'x'.repeat(50_000), list: Array.from({ length: 5_000 }, (_, index) => ({ index })) }
+  return [keyOf('write', args), keyOf('write', { text: 'é'.repeat(300) }), callIdentity('look', {})]
+}
