@@ -73,7 +73,7 @@ export async function editor(folder: string, { args = ['acp'], permission, keeps
   const connection = client({ name: 'test' })
     .onRequest(methods.client.session.requestPermission, () => permission?.() ?? { outcome: { outcome: 'cancelled' } })
     .onNotification(methods.client.session.update, () => {})
-    .connect(ndJsonStream(Writable.toWeb(child.stdin) as WritableStream<Uint8Array>, Readable.toWeb(output) as ReadableStream<Uint8Array>))
+    .connect(ndJsonStream(bytesTo(child.stdin), Readable.toWeb(output) as ReadableStream<Uint8Array>))
   onTestFinished(async () => {
     connection.close()
     child.stdin.destroy()
@@ -97,6 +97,13 @@ export async function editor(folder: string, { args = ['acp'], permission, keeps
       connection.agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: words }] }),
     leave: () => void child.stdin.end(),
   }
+}
+
+/** Not by `Writable.toWeb`: on Node 22 it leaves a rejection that nobody handles when the stream is destroyed. What a client says that has gone is lost. */
+function bytesTo(stream: Writable): WritableStream<Uint8Array> {
+  return new WritableStream({
+    write: (chunk) => new Promise((resolve) => stream.write(chunk, () => resolve())),
+  })
 }
 
 /** A fresh folder with these files in it. */
