@@ -56,12 +56,12 @@ describe('a conversation', () => {
     const torn: string[] = []
     const before = terminal.lines.length
     await terminal.until((lines) => {
-      if (lines.at(-1) !== '> stop the noi' || terminal.cursor.column !== 14) torn.push(lines.slice(-3).join('\n'))
+      // What arrives in the middle of a redrawing is no tear: other words in the line of what is being typed are.
+      torn.push(...lines.filter((line) => line.includes('stop the noi') && line !== '> stop the noi'))
       return lines.length > before + 30
     })
     terminal.type('\u001b[D\u001b[D\u001b[Dmy ')
-    await terminal.until((lines) => lines.at(-1) === '> stop the my noi')
-    expect(terminal.cursor.column).toBe(14)
+    await terminal.until((lines) => lines.at(-1) === '> stop the my noi' && terminal.cursor.column === 14)
     terminal.type('\u0005se\r')
     await terminal.until('> stop the my noise\n  (the model reads this before its next step)')
     await enter(terminal, '/queue')
@@ -73,7 +73,7 @@ describe('a conversation', () => {
     await leave(terminal)
     const noises = terminal.lines.filter((line) => line.startsWith('noise'))
     expect(noises).toEqual(noises.map((_, index) => `noise ${index + 1}`))
-    expect(torn.filter((rows) => !/^(?:noise|moan) \d+\n[^\n]*\n> stop the noi$|noi$/.test(rows))).toEqual([])
+    expect(torn).toEqual([])
   })
 
   it('shows control characters and those that turn text around, and never sends them', async () => {
