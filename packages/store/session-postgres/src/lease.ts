@@ -92,10 +92,15 @@ export class Lease {
     }
   }
 
+  /** Shorter when this worker stops or the connection goes. Leaves nothing on either signal, for they live long. */
   private async pause(ms: number): Promise<void> {
     const { gone } = this.link ?? {}
-    const wake = gone === undefined || gone.aborted ? this.stopping.signal : AbortSignal.any([this.stopping.signal, gone])
-    await sleep(ms, undefined, { signal: wake }).catch(() => {})
+    const signals = gone === undefined || gone.aborted ? [this.stopping.signal] : [this.stopping.signal, gone]
+    const waking = new AbortController()
+    const wake = (): void => waking.abort()
+    for (const signal of signals) signal.addEventListener('abort', wake)
+    await sleep(ms, undefined, { signal: waking.signal }).catch(() => {})
+    for (const signal of signals) signal.removeEventListener('abort', wake)
   }
 
   private async connect(): Promise<void> {

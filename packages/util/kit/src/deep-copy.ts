@@ -65,18 +65,18 @@ export class DeepCopy {
   /** Depth first; what has been left holds no cycle. */
   private refuseCycles(root: Container): void {
     const nested = Map.groupBy(this.keys.entries(), ([place]) => this.holders[place] as Container)
-    const inside = new Set<Container>()
+    const entered = new Set<Container>()
     const left = new Set<Container>()
     const way: { readonly container: Container; readonly places: readonly (readonly [number, Key])[]; next: number }[] = []
     const enter = (container: Container): void => {
       if (left.has(container)) return
-      if (inside.has(container)) {
+      if (entered.has(container)) {
         this.fail(
           'is a cycle: it holds itself',
           way.map(({ places, next }) => places[next - 1]![1]),
         )
       }
-      inside.add(container)
+      entered.add(container)
       way.push({ container, places: nested.get(container) ?? [], next: 0 })
     }
     enter(root)
@@ -87,7 +87,6 @@ export class DeepCopy {
         continue
       }
       way.pop()
-      inside.delete(top.container)
       left.add(top.container)
     }
   }

@@ -60,9 +60,8 @@ export class Fold<M> {
 
   isBeginningOf(messages: readonly M[]): boolean {
     const { seen } = this
-    let index = seen.length
-    if (index > messages.length) return false
-    while (--index >= 0) if (seen[index] !== messages[index]) return false
+    // From the end: another list differs there first.
+    for (let index = seen.length - 1; index >= 0; index--) if (seen[index] !== messages[index]) return false
     return true
   }
 
@@ -77,7 +76,7 @@ export class Fold<M> {
     if (make !== this.make) this.forgetMade(make)
     this.settle(make)
     const list = this.settled.slice()
-    if (this.isAnswered) for (const each of this.due) list.push((each.message ??= make(each.text)))
+    for (const each of this.due) list.push((each.message ??= make(each.text)))
     return list
   }
 
