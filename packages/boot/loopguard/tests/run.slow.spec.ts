@@ -59,9 +59,20 @@ describe('the composition of this repository', () => {
       'call: read_page {"page":12} [call_16]\n',
       'TIMEOUT [call_16]: Error: tool call timed out after 250ms\n',
       '== turn 1 ended: completed\n',
-      'summary: 16 calls, 3 reminders, 1 timeout, 1 agent, 1 turn, 17 steps, 2010 input + 82 output tokens',
+      'summary: 16 calls, 3 reminders, 1 timeout, 1 agent, 1 turn, 17 steps, 2010 input + 82 output tokens (14 answers without a record)',
     ]
     expect(missingInOrder(ended.out, pieces)).toEqual([])
+  })
+
+  it('prints what the README shows of it, whole lines in their order', () => {
+    const [, shown] = /Shortened:\n\n```text\n([^]+?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
+    const lines = (shown ?? '(the README shows nothing)').trimEnd().split('\n')
+    expect(
+      missingInOrder(
+        `${ended.out}\n`,
+        lines.map((line) => `${line}\n`),
+      ),
+    ).toEqual([])
   })
 
   it('names the calls after which the reminder acted', () => {
