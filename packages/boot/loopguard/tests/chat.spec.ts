@@ -47,6 +47,19 @@ describe('a conversation', () => {
     expect(told(screen)).toEqual(['> go', ...Array.from({ length: 3 }, () => '✔ look {"q":"x"} N s  seen'), '◆ reminder: look ×3', 'done'])
   })
 
+  it('counts equal calls as the reminder does: anew once somebody has spoken, and no arguments are empty ones', async () => {
+    const look3 = [{ calls: [{ name: 'look', arguments: '' }] }, { calls: [{ name: 'look', arguments: {} }], repeat: 2 }, { text: 'done' }]
+    await using harness = await createHarness({ script: [...look3, ...look3], tools: [look] })
+    await harness.ctx.plugin(repeatToolReminder)
+    const screen = new Sheet()
+    const agent = await talk(harness, screen)
+    for (const words of ['go', 'again']) {
+      screen.handlers.line(words, undefined)
+      await agent.whenIdle()
+    }
+    expect(told(screen).filter((line) => line.startsWith('◆'))).toEqual(['◆ reminder: look ×3', '◆ reminder: look ×3'])
+  })
+
   it('tells why a turn did not complete, and what is no command', async () => {
     await using harness = await createHarness({ script: [] })
     const screen = new Sheet()

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent, DeltaEvent } from '@loopguard/agent-loop'
 import { messageOf } from '@loopguard/kit'
 import { waitingFor } from '../live/words.ts'
+import { spoken } from '../run/spoken.ts'
 import { CallBook } from '../show/call-book.ts'
 import { listen, type LogEvent } from '../show/log-events.ts'
 import { textOf } from '../show/printout.ts'
@@ -118,12 +118,7 @@ export class Chat {
 
   private say(text: string): void {
     const { agent, screen, style } = this.parts
-    const message = {
-      id: randomUUID(),
-      role: 'user',
-      content: [{ type: 'text', text }],
-      source: { kind: 'user' },
-    } as unknown as Parameters<Agent['steer']>[0]
+    const message = spoken(text)
     this.said.add(message.id)
     const steers = agent.status === 'running'
     try {

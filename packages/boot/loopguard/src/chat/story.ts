@@ -1,4 +1,5 @@
-import { callIdentity } from '@loopguard/repeat'
+import { createRepeatTracker } from '@loopguard/repeat'
+import { argumentsOf } from '../audit/audit.ts'
 import { spanOf } from '../live/words.ts'
 import type { CallRecord } from '../show/activities.ts'
 import type { CallBook } from '../show/call-book.ts'
@@ -18,7 +19,9 @@ export class Story {
   private readonly calls: CallBook
   private readonly own: string
   private readonly failed = new FailedRequests()
-  private readonly chains = new Map<string, { identity: string; count: number }>()
+  private readonly tracker = createRepeatTracker()
+  /** What the tracker knows each agent by. */
+  private readonly agents = new Map<string, object>()
   /** How many equal calls in a row each call was the last of. */
   private readonly counts = new Map<string, number>()
 
@@ -90,16 +93,24 @@ export class Story {
       const what = `${call?.name ?? ''}${guard === REPEAT_REMINDER && count > 1 ? ` ×${count}` : ''}`
       return [paint.bold(paint.yellow(this.line(agent, `◆ ${guard === REPEAT_REMINDER ? 'reminder' : (guard ?? '')}: ${what}`)))]
     }
-    if (message.source.kind === 'user') return []
+    if (message.source.kind === 'user') {
+      // A run is over when somebody has spoken.
+      this.tracker.reset(this.tracked(agent))
+      return []
+    }
     return [paint.dim(this.line(agent, `◇ ${speakerOf(message.source)}: ${textOf(message.content)}`))]
   }
 
   private count(call: CallRecord): void {
-    const identity = callIdentity(call.name, argumentsOf(call))
-    const chain = this.chains.get(call.agent)
-    const count = chain?.identity === identity ? chain.count + 1 : 1
-    this.chains.set(call.agent, { identity, count })
-    this.counts.set(keyOf(call), count)
+    const agent = this.tracked(call.agent)
+    this.tracker.observe(agent, call.name, argumentsOf(call))
+    this.counts.set(keyOf(call), this.tracker.save(agent)?.length ?? 0)
+  }
+
+  private tracked(agent: string): object {
+    const known = this.agents.get(agent) ?? {}
+    this.agents.set(agent, known)
+    return known
   }
 
   private line(agent: string, text: string): string {
@@ -114,14 +125,6 @@ export class Story {
 
 function keyOf({ agent, turn, step, callId }: CallRecord): string {
   return JSON.stringify([agent, turn, step, callId])
-}
-
-function argumentsOf({ arguments: raw }: CallRecord): unknown {
-  try {
-    return JSON.parse(raw) as unknown
-  } catch {
-    return raw
-  }
 }
 
 function briefly({ arguments: raw }: CallRecord): string {

@@ -3,9 +3,9 @@
  * imported.
  */
 
-import { randomUUID } from 'node:crypto'
 import { isAbsolute, relative } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
+import { spoken } from './spoken.ts'
 
 interface Agent {
   readonly id: string
@@ -47,7 +47,7 @@ export function sendPrompts(ctx: Context, choice: PromptChoice, say: (text: stri
   const prompts = chosen(ctx, choice).map((prompt) => ({ ...prompt, isSent: choice !== undefined || isFresh(prompt.agent) }))
   ;(ctx.emit as unknown as (name: string) => void).call(ctx, 'loopguard/ready')
   for (const { agent, prompt, isSent } of prompts) {
-    if (isSent) agent.followup({ id: randomUUID(), role: 'user', content: [{ type: 'text', text: prompt }], source: { kind: 'user' } })
+    if (isSent) agent.followup(spoken(prompt))
     else say(`agent "${agent.id}" goes on with its log, and is not sent its prompt again; --prompt sends it\n`)
   }
   return busyAgents(ctx).length > 0

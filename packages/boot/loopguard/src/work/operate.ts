@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { HarnessError } from '@loopguard/kit'
 import { importFrom } from '../load/import-from.ts'
 import { LogFault } from '../logs/store.ts'
+import { spoken } from '../run/spoken.ts'
 import { STORE, storeConfig } from './rows.ts'
 
 /** What the command uses of the store, which it finds by name as a composition does. */
@@ -20,11 +20,13 @@ export async function sendText(
   file: string,
   agent: string,
   words: string,
-  { id = randomUUID(), unpark }: { readonly id?: string | undefined; readonly unpark: boolean },
+  { id, unpark }: { readonly id?: string | undefined; readonly unpark: boolean },
 ): Promise<string> {
-  const message = { id, role: 'user', content: [{ type: 'text', text: words }], source: { kind: 'user' } }
+  const message = spoken(words, id)
   const parked = await operate(file, async (store, config) => store.send(config, agent, message, { unpark }))
-  return parked === undefined ? `queued ${id}\n` : `queued ${id}, but the agent is parked: ${parked} (--unpark lets it go on)\n`
+  return parked === undefined
+    ? `queued ${message.id}\n`
+    : `queued ${message.id}, but the agent is parked: ${parked} (--unpark lets it go on)\n`
 }
 
 async function operate<T>(file: string, work: (store: StorePackage, config: unknown) => Promise<T>): Promise<T> {
