@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { main } from '../../src/main.ts'
-import { folder, ROOT, ROOT, type Ended } from '../cli.ts'
+import { folder, ROOT, type Ended } from '../cli.ts'
 import { fixer } from './fixer.ts'
 import { Recorder } from './recorder.ts'
 
