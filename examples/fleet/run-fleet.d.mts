@@ -2,11 +2,11 @@ export interface FleetOptions {
   readonly agents: number
   /** For each agent. */
   readonly messages: number
-  /** How many workers are killed (SIGKILL), one after the other. Each is replaced at once. */
+  /** How often the worker with the most open turns is killed (SIGKILL). It is replaced at once. */
   readonly kills?: number
   /** How long it is until the first kill, and from one to the next. Default 1500. */
   readonly everyMs?: number
-  /** How long one worker is stopped (SIGSTOP). */
+  /** How long the worker with the most open turns is stopped (SIGSTOP). */
   readonly stopMs?: number
   /** How long the database is away. */
   readonly outageMs?: number

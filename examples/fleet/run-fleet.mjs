@@ -12,6 +12,10 @@ import { sendAll } from './mail.mjs'
 import { startWorker } from './workers.mjs'
 
 const WORKERS = 3
+const BUSY_WITHIN_MS = 20_000
+/** By worker, the most first. A worker is called by its host and process. */
+const OPEN_TURNS = `SELECT w.name FROM loopguard.worker w JOIN loopguard.session s ON s.holder = w.n
+  WHERE s.busy GROUP BY w.n, w.name ORDER BY count(*) DESC`
 
 /** The options are described in run-fleet.d.mts. Nothing is left behind. */
 export async function runFleet(options) {
@@ -70,17 +74,18 @@ class Fleet {
   async suffer() {
     const { kills = 0, everyMs = 1500, stopMs, outageMs } = this.#options
     for (let kill = 0; kill < kills; kill++) {
-      const at = kill % WORKERS
+      const at = this.#live.indexOf(await this.#busiest())
       this.moments.push(Date.now())
       this.#live[at].kill('SIGKILL')
       this.#live[at] = this.#worker()
       await sleep(everyMs)
     }
     if (stopMs !== undefined) {
+      const worker = await this.#busiest()
       this.moments.push(Date.now())
-      this.#live[0].kill('SIGSTOP')
+      worker.kill('SIGSTOP')
       await sleep(stopMs)
-      this.#live[0].kill('SIGCONT')
+      worker.kill('SIGCONT')
     }
     if (outageMs !== undefined) {
       await this.#server.halt()
@@ -100,6 +105,24 @@ class Fleet {
 
   said() {
     return this.#all.map((worker) => worker.said())
+  }
+
+  /** The one that holds the most open turns, waiting for one that holds any: whom nothing is taken from shows nothing. */
+  async #busiest() {
+    const client = new pg.Client(this.#server.url)
+    await client.connect()
+    try {
+      for (const until = performance.now() + BUSY_WITHIN_MS; ; await sleep(20)) {
+        const { rows } = await client.query(OPEN_TURNS)
+        for (const { name } of rows) {
+          const worker = this.#live.find(({ pid }) => name.endsWith(`:${pid}`))
+          if (worker !== undefined) return worker
+        }
+        if (performance.now() > until) throw new Error(`no worker has had an open turn within ${BUSY_WITHIN_MS} ms`)
+      }
+    } finally {
+      await client.end()
+    }
   }
 
   #worker() {
