@@ -5,8 +5,8 @@ import type { Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime, waterfall } from '@loopguard/tools'
 import { barrier } from './barrier.ts'
 import { tellDelta } from './delta.ts'
-import { type GivingUpParts, tellGivenUp, untilOver } from './giving-up.ts'
-import { callModel, type ModelCallOutcome } from './model-call.ts'
+import { type GivingUpParts, tellGivenUp } from './giving-up.ts'
+import { ModelCall, type ModelCallOutcome } from './model-call.ts'
 import type { StepPlace } from './step-place.ts'
 import type { RequestBuilder } from './request.ts'
 import type { Agent, RequestErrorDecision } from './types.ts'
@@ -37,13 +37,12 @@ export async function askModel(parts: AskParts, place: StepPlace): Promise<Model
     const durable = barrier(parts.session, signal)
     if (durable !== undefined) await durable
     if (signal.aborted) break
-    const outcome = await callModel(
-      request,
-      untilOver(llm.stream(request), patience, (afterMs, late) =>
-        tellGivenUp(parts, place, `the model of provider "${request.provider}"`, afterMs, late),
-      ),
-      (chunk) => tellDelta(parts, place, attempt, chunk),
-    )
+    const call = new ModelCall(request, (chunk) => tellDelta(parts, place, attempt, chunk))
+    const reading = call.read(llm.stream(request))
+    const outcome = await patience.within(reading, (afterMs) => {
+      tellGivenUp(parts, place, `the model of provider "${request.provider}"`, afterMs, reading)
+      return call.cut()
+    })
     if (outcome.kind !== 'failed') return outcome
     const { failure } = outcome
     const text = beginning(outcome.text)

@@ -1,6 +1,4 @@
 import { HarnessError, show } from '@loopguard/kit'
-import type { StreamChunk } from '@loopguard/llm'
-import type { Patience } from './patience.ts'
 import type { StepPlace } from './step-place.ts'
 
 /** Who is told what was given up on. */
@@ -23,32 +21,6 @@ export function tellGivenUp(parts: GivingUpParts, { turn, step }: StepPlace, wha
     )
   }
   void late.then(told, told)
-}
-
-/** The chunks until patience is over; then there are no more, and `gaveUp` gets the promise of the one that was waited for. */
-export function untilOver(
-  stream: AsyncIterable<StreamChunk>,
-  patience: Patience,
-  gaveUp: (afterMs: number, late: Promise<unknown>) => void,
-): AsyncIterable<StreamChunk> {
-  const END: IteratorResult<StreamChunk, undefined> = { done: true, value: undefined }
-  return {
-    [Symbol.asyncIterator]() {
-      const source = stream[Symbol.asyncIterator]()
-      return {
-        next() {
-          const demand = source.next()
-          return patience.within(demand, (afterMs) => {
-            // It takes effect when the source wakes up, if ever.
-            source.return?.().catch(() => {})
-            gaveUp(afterMs, demand)
-            return END
-          })
-        },
-        return: () => source.return?.() ?? Promise.resolve(END),
-      }
-    },
-  }
 }
 
 /** Node fires a timer that is longer at once. */

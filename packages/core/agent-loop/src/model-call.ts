@@ -29,39 +29,45 @@ interface Said {
   readonly times?: ModelTimes
 }
 
-/**
- * Reads the stream of one model call to its finish. Never rejects. A message that was cut loses its tool calls, an interrupted one too.
- *
- * @param tell - is told of each chunk, once it has been taken. Must not throw.
- */
-export async function callModel(
-  request: LlmRequest,
-  stream: AsyncIterable<StreamChunk>,
-  tell: (chunk: StreamChunk) => void,
-): Promise<ModelCallOutcome> {
-  const times = new StreamTimes()
-  const outcome = await readStream(request, stream, (chunk) => {
-    times.see(chunk)
-    tell(chunk)
-  })
-  return outcome.kind === 'failed' ? outcome : { ...outcome, times: times.read }
-}
+/** One model call: its stream, read to its finish, or until the call is cut. */
+export class ModelCall {
+  private readonly request: LlmRequest
+  private readonly tell: (chunk: StreamChunk) => void
+  private readonly assembler = new StreamAssembler()
+  private readonly times = new StreamTimes()
+  private isCut = false
 
-async function readStream(
-  request: LlmRequest,
-  stream: AsyncIterable<StreamChunk>,
-  taken: (chunk: StreamChunk) => void,
-): Promise<ModelCallOutcome> {
-  const assembler = new StreamAssembler()
-  try {
-    for await (const chunk of stream) {
-      // The assembler refuses what is no chunk.
-      assembler.push(chunk)
-      taken(chunk)
+  /** `tell` is told of each chunk, once it has been taken. Must not throw. */
+  constructor(request: LlmRequest, tell: (chunk: StreamChunk) => void) {
+    this.request = request
+    this.tell = tell
+  }
+
+  /** Never rejects. A message that ran into its limit loses its tool calls, an interrupted one too. */
+  async read(stream: AsyncIterable<StreamChunk>): Promise<ModelCallOutcome> {
+    const { request, assembler } = this
+    try {
+      for await (const chunk of stream) {
+        if (this.isCut) break
+        // The assembler refuses what is no chunk.
+        assembler.push(chunk)
+        this.times.see(chunk)
+        this.tell(chunk)
+      }
+      return this.timed(outcomeOf(request, assembler))
+    } catch (thrown) {
+      return this.timed(ended(request, assembler, failureOf(thrown, 'BAD_STREAM')))
     }
-    return outcomeOf(request, assembler)
-  } catch (thrown) {
-    return ended(request, assembler, failureOf(thrown, 'BAD_STREAM'))
+  }
+
+  /** What it comes to by now. Whatever comes later is dropped, and its source is closed then. The signal must have aborted. */
+  cut(): ModelCallOutcome {
+    this.isCut = true
+    return this.timed(ended(this.request, this.assembler, { message: 'the model stream was given up on', code: 'GAVE_UP' }))
+  }
+
+  private timed(outcome: ModelCallOutcome): ModelCallOutcome {
+    return outcome.kind === 'failed' ? outcome : { ...outcome, times: this.times.read }
   }
 }
 
