@@ -1,3 +1,4 @@
+import { asSnapshot } from '@loopguard/kit'
 import { createToolResultMessage, type MessageId, text, type ToolCallBlock, type UserMessage } from '@loopguard/llm'
 import { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, type Session } from '@loopguard/session'
 import type { PreparedCall, ToolExecutionInput, ToolExecutionResult, ToolRuntime } from '@loopguard/tools'
@@ -149,7 +150,7 @@ class Batch {
   private logCall(call: ToolCallBlock): void {
     const { turn, step } = this.place
     const { id, name, arguments: raw } = call
-    this.parts.session.append('tool/call', { turn, step, callId: id, name, arguments: raw })
+    this.parts.session.append('tool/call', asSnapshot({ turn, step, callId: id, name, arguments: raw }))
     this.logged.add(call)
   }
 
@@ -162,7 +163,7 @@ class Batch {
   private append(call: ToolCallBlock, isError: boolean, content: ToolExecutionResult['content'], facts: ResultFacts): void {
     const { turn, step } = this.place
     const message = createToolResultMessage({ callId: call.id, content, isError })
-    this.parts.session.append('tool/result', { turn, step, message, ...facts })
+    this.parts.session.append('tool/result', asSnapshot({ turn, step, message, ...facts }))
     this.answered.add(call)
   }
 

@@ -1,5 +1,5 @@
 import type { Bus } from '@loopguard/cordis-internals'
-import { messageOf, show, strayKey } from '@loopguard/kit'
+import { asSnapshot, messageOf, show, strayKey } from '@loopguard/kit'
 import type { MessageId, UserMessage } from '@loopguard/llm'
 import type { Session } from '@loopguard/session'
 import { carrierOf, waterfall } from '@loopguard/tools'
@@ -73,7 +73,7 @@ export async function preStep(
 export function openStep({ session, inbox }: PreStepParts, { turn, step }: StepPlace): void {
   inbox.enterClaim()
   try {
-    session.append('step/start', { turn, step })
+    session.append('step/start', asSnapshot({ turn, step }))
   } catch (error) {
     inbox.returnClaim()
     throw error

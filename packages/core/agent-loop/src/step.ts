@@ -1,5 +1,5 @@
-import { hopIfDue } from '@loopguard/kit'
-import { createAssistantMessage, type LlmFailure, type ToolCallBlock } from '@loopguard/llm'
+import { asSnapshot, hopIfDue } from '@loopguard/kit'
+import { type ContentBlock, createAssistantMessage, type LlmFailure, type ToolCallBlock } from '@loopguard/llm'
 import { type AskParts, askModel } from './ask-model.ts'
 import { type BatchParts, runBatch } from './batch.ts'
 import { closeAfterAsync } from './close-after.ts'
@@ -45,7 +45,7 @@ export async function runStep(parts: StepParts, place: StepPlace, owesResults: b
 
 /** Once more when it is refused: a step that stays open would have every later turn refused, too. */
 function endStep({ session }: StepParts, { turn, step }: StepPlace): void {
-  const end = (): unknown => session.append('step/end', { turn, step })
+  const end = (): unknown => session.append('step/end', asSnapshot({ turn, step }))
   try {
     end()
   } catch (refused) {
@@ -57,26 +57,30 @@ function endStep({ session }: StepParts, { turn, step }: StepPlace): void {
 async function converse(parts: StepParts, place: StepPlace): Promise<StepOutcome> {
   const outcome = await askModel(parts, place)
   if (outcome.kind === 'failed') return outcome
-  logAnswer(parts, place, outcome)
+  const content = logAnswer(parts, place, outcome)
   if (outcome.kind === 'interrupted') return { kind: 'aborted' }
-  const calls = outcome.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
+  const calls = content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   const concluded = await runBatch(parts, place, calls)
   return place.signal.aborted ? { kind: 'aborted' } : { kind: 'done', wantsToEnd: calls.length === 0 || concluded, cut: outcome.cut }
 }
 
-/** Nothing is logged of an answer that was interrupted before its first word. */
-function logAnswer({ agent, session }: StepParts, { turn, step }: StepPlace, outcome: Exclude<ModelCallOutcome, { kind: 'failed' }>): void {
+type Answer = Exclude<ModelCallOutcome, { kind: 'failed' }>
+
+/** Returns the content as it stands in the log. Nothing is logged of an answer that was interrupted before its first word. */
+function logAnswer({ agent, session }: StepParts, { turn, step }: StepPlace, outcome: Answer): readonly ContentBlock[] {
   const { content, usage, times } = outcome
   const interrupted = outcome.kind === 'interrupted'
-  if (interrupted && content.length === 0) return
+  if (interrupted && content.length === 0) return content
   const { provider, model } = agent.options
   const message = createAssistantMessage({ content, source: { provider, model } })
-  session.append('assistant/message', {
+  const data = {
     turn,
     step,
     message,
     ...(usage !== undefined && { usage }),
     ...(interrupted && { interrupted: true as const }),
     ...times,
-  })
+  }
+  session.append('assistant/message', asSnapshot(data))
+  return message.content
 }

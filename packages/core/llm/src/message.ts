@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type CallId, MessageId } from './ids.ts'
-import { type JsonValue, snapshot } from '@loopguard/kit'
+import { asSnapshot, type JsonValue } from '@loopguard/kit'
 
 /**
  * What a provider wants back with a block, such as a signature: it stands in the log and goes back out. Opaque to all but the adapter
@@ -74,7 +74,7 @@ const freshId = (): MessageId => MessageId(randomUUID())
 
 /** A user-role message. @throws JsonError when content or source is no JSON. */
 export function createUserMessage(input: { content: readonly ContentBlock[]; source: MessageSource }): UserMessage {
-  return snapshot({ id: freshId(), role: 'user' as const, content: input.content, source: input.source }, 'message')
+  return asSnapshot({ id: freshId(), role: 'user' as const, content: input.content, source: input.source }, 'message')
 }
 
 /** What the model said. @throws JsonError when content is no JSON. */
@@ -83,17 +83,16 @@ export function createAssistantMessage(input: {
   source: { provider: string; model: string }
 }): AssistantMessage {
   const { provider, model } = input.source
-  return snapshot(
-    { id: freshId(), role: 'assistant' as const, content: input.content, source: { kind: 'model' as const, provider, model } },
-    'message',
-  )
+  const source = asSnapshot({ kind: 'model' as const, provider, model }, 'message.source')
+  return asSnapshot({ id: freshId(), role: 'assistant' as const, content: input.content, source }, 'message')
 }
 
 /** The answer to one tool call. @throws JsonError when content is no JSON. */
 export function createToolResultMessage(input: { callId: CallId; content: readonly ContentBlock[]; isError: boolean }): ToolResultMessage {
   const { callId, content, isError } = input
-  const block = { type: 'tool-result' as const, toolCallId: callId, content, isError }
-  return snapshot({ id: freshId(), role: 'user' as const, content: [block] as const, source: { kind: 'tool' as const, callId } }, 'message')
+  const source = asSnapshot({ kind: 'tool' as const, callId }, 'message.source')
+  const block = asSnapshot({ type: 'tool-result' as const, toolCallId: callId, content, isError }, 'message.content[0]')
+  return asSnapshot({ id: freshId(), role: 'user' as const, content: asSnapshot([block] as const), source }, 'message')
 }
 
 /** One text block. */

@@ -1,4 +1,4 @@
-import { codeOf, HarnessError, messageOf, show } from '@loopguard/kit'
+import { asSnapshot, codeOf, HarnessError, messageOf, show } from '@loopguard/kit'
 import { type ContentBlock, text, type UserMessage } from '@loopguard/llm'
 import { timeoutOf } from '@loopguard/timeout'
 import { contentOf, contextsOf, isRecord } from './content.ts'
@@ -126,7 +126,7 @@ function errorOf(message: string, info: ToolErrorInfo | undefined): ToolExecutio
 
 /** A string as the content it stands for: one text block. */
 export function textContent(value: string): readonly ContentBlock[] {
-  return Object.freeze([Object.freeze(text(value))])
+  return asSnapshot([asSnapshot(text(value))])
 }
 
 function hasMessage(thrown: unknown): boolean {

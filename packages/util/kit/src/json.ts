@@ -43,16 +43,36 @@ export function parseSnapshot(text: string, name = 'data'): JsonValue {
   let isSound = true
   const refuse = (): void => void (isSound = false)
   const nodes: Container[] = [value as Container]
-  for (const node of nodes) for (const key of nestedKeys(node, refuse) ?? []) nodes.push(node[key] as Container)
+  for (const node of nodes) for (const key of nestedKeys(node, refuse) ?? NONE) nodes.push(node[key] as Container)
   // The copy knows the path of what it refuses.
   if (!isSound) return snapshot(value, name)
   for (const node of nodes) seal(node)
   return value
 }
 
-function copyOf(value: object, name: string): object {
+/**
+ * {@link snapshot} of an object or array that the caller has just written down, and that nobody else holds: it is frozen in place.
+ * Only members that are containers, and no snapshots yet, are copied.
+ */
+export function asSnapshot<T extends object>(fresh: T, name = 'data'): T {
+  const members = fresh as Container
+  const refuse = (why: string, key: Key): never => {
+    throw new JsonError(name + render([key]), why)
+  }
+  for (const key of nestedKeys(members, refuse) ?? NONE) {
+    const member = members[key] as object
+    if (!isSealed(member)) members[key] = copyOf(member, name, key)
+  }
+  seal(fresh)
+  return fresh
+}
+
+const NONE: readonly Key[] = []
+
+/** Of what stands in the thing of that name, or at `key` of it. */
+function copyOf(value: object, name: string, ...key: readonly Key[]): object {
   return new DeepCopy((why, path) => {
-    throw new JsonError(name + render(path), why)
+    throw new JsonError(name + render([...key, ...path]), why)
   }).of(value)
 }
 
