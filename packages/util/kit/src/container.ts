@@ -46,7 +46,8 @@ export function scalarFault(value: unknown): string | undefined {
 function copyObject(source: object, copying: Copying): object {
   const prototype: unknown = Object.getPrototypeOf(source)
   // A plain object of another realm has another Object.prototype, which inherits from nothing too.
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) copying.refuse(`is ${named(source)}, not a plain object`)
+  if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null)
+    copying.refuse(`is ${named(source)}, not a plain object`)
   const [symbol] = Object.getOwnPropertySymbols(source)
   if (symbol !== undefined) copying.refuse(`has the symbol key ${String(symbol)}`)
   // Key by key: a copy that was spread or assigned at once is slow to read the first time, once it is frozen.

@@ -7,14 +7,17 @@ import { isSealed, seal } from './sealed.ts'
  */
 export class DeepCopy {
   private readonly fail: (why: string, path: readonly Key[]) => never
-  private readonly copies = new Map<object, Container>()
+  private readonly sources = new Set<object>()
+  /** Of the sources, in their order. */
+  private readonly copies: Container[] = []
+  /** The copies by their sources: made when a container is met again, since to look each one up costs more than to note it. */
+  private known: Map<object, Container> | undefined
   // A place where a container stands: in which copy, at which key, and in which place that copy stands itself.
   private readonly holders: Container[] = []
   private readonly keys: Key[] = []
   private readonly outer: number[] = []
   /** The place whose container is being copied; the root has none. */
   private at = -1
-  private hasShared = false
 
   /** `fail` gets what is wrong, and the path to it from the root. */
   constructor(fail: (why: string, path: readonly Key[]) => never) {
@@ -31,8 +34,8 @@ export class DeepCopy {
       holder[key] = this.copyOf(holder[key] as object)
     }
     // Without a second place for one container there is no way back to it.
-    if (this.hasShared) this.refuseCycles(copy as Container)
-    for (const container of this.copies.values()) seal(container)
+    if (this.known !== undefined) this.refuseCycles(copy as Container)
+    for (const container of this.copies) seal(container)
     return copy
   }
 
@@ -52,14 +55,19 @@ export class DeepCopy {
 
   private copyOf(source: object): object {
     if (isSealed(source)) return source
-    const known = this.copies.get(source)
-    if (known !== undefined) {
-      this.hasShared = true
-      return known
-    }
+    const { sources, copies } = this
+    const { size } = sources
+    if (sources.add(source).size === size) return this.copyAgain(source)
     const copy = copyContainer(source, this)
-    this.copies.set(source, copy)
+    copies.push(copy)
+    this.known?.set(source, copy)
     return copy
+  }
+
+  private copyAgain(source: object): Container {
+    const { sources, copies } = this
+    this.known ??= new Map(Array.from(sources, (each, index) => [each, copies[index] as Container]))
+    return this.known.get(source) as Container
   }
 
   /** Depth first; what has been left holds no cycle. */
