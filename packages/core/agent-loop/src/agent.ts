@@ -4,6 +4,7 @@ import { HarnessError, messageOf, snapshot, show } from '@loopguard/kit'
 import type { LlmRuntime, SessionId, UserMessage } from '@loopguard/llm'
 import { type CancelCause, type InboxTarget, lastTurn, type Session } from '@loopguard/session'
 import { carrierOf, type ToolRuntime } from '@loopguard/tools'
+import { AgentScope } from './agent-scope.ts'
 import { quietly } from './close-after.ts'
 import type { Config } from './config.ts'
 import { Driver } from './driver.ts'
@@ -23,9 +24,13 @@ export interface AgentParts {
   readonly options: AgentOptions
   readonly session: Session
   readonly bus: Bus
+  /** The loop's own context. */
+  readonly loop: Context
   readonly llm: LlmRuntime
   readonly tools: ToolRuntime
   readonly config: Config
+  /** Runs the whole disposal, in order. Called once. */
+  end(agent: LoopAgent): Promise<void>
 }
 
 /** One agent: what its users call, over the inbox that queues and the driver that runs. */
@@ -34,12 +39,13 @@ export class LoopAgent implements Agent {
   readonly options: AgentOptions
   readonly session: Session
   readonly inbox: Inbox
-  /** Set by the fleet that builds the agent, before others see it. */
-  ctx!: Context
-  private readonly bus: Bus
+  private readonly parts: AgentParts
   private readonly driver: Driver
-  private unwind: (() => unknown) | undefined
+  private readonly scope: AgentScope
+  private turn: TurnParts | undefined
+  /** Nothing more is accepted. */
   private disposing = false
+  private ending = false
   /** Whether what waits when the agent goes is left in its log, for the next one on it. */
   private keepInbox = false
   /** How long what was cancelled is waited for, when the canceller does not say. */
@@ -48,22 +54,26 @@ export class LoopAgent implements Agent {
   private leave!: () => void
 
   constructor(parts: AgentParts) {
-    const { id, options, session, bus } = parts
+    const { id, options, session } = parts
+    this.parts = parts
+    this.scope = new AgentScope(parts.loop, this)
     this.id = id
     this.options = options
     this.session = session
-    this.bus = bus
     this.abandonAfterMs = parts.config.abandonAfterMs
     this.inbox = new Inbox(session)
     this.gone = new Promise((resolve) => (this.leave = resolve))
-    const turnParts = this.turnParts(parts)
     session.lost?.addEventListener('abort', () => this.cancel(LOST, { keepInbox: true }), { once: true })
     this.driver = new Driver({
       id,
       inbox: this.inbox,
-      runTurn: (signal, patience) => runTurn(turnParts, lastTurn(session) + 1, signal, patience),
+      runTurn: (signal, patience) => runTurn((this.turn ??= this.turnParts()), lastTurn(session) + 1, signal, patience),
       changed: (status) => this.emit('agent/status', { agent: this, status }),
     })
+  }
+
+  get ctx(): Context {
+    return this.scope.ctx
   }
 
   get status(): AgentStatus {
@@ -104,14 +114,12 @@ export class LoopAgent implements Agent {
     checkBound(abandonAfterMs)
     this.abandonAfterMs = abandonAfterMs
     this.keepInbox ||= keepInbox
-    if (this.disposing) this.driver.abort(DISPOSED, abandonAfterMs)
-    else void this.unwind?.()
+    if (this.ending) this.driver.abort(DISPOSED, abandonAfterMs)
+    else {
+      this.ending = true
+      void this.parts.end(this)
+    }
     return this.gone
-  }
-
-  /** Arms the disposal: `unwind` runs the whole of it, in order. */
-  own(unwind: () => unknown): void {
-    this.unwind = unwind
   }
 
   /** First part of the disposal: nothing more is accepted, what runs is cancelled and waited for. */
@@ -119,6 +127,11 @@ export class LoopAgent implements Agent {
     this.disposing = true
     this.cancel(DISPOSED, { keepInbox: this.keepInbox })
     await this.whenIdle()
+  }
+
+  /** What was registered through its context goes. Nothing to wait for where nobody asked for one. */
+  closeScope(): Promise<void> | undefined {
+    return this.scope.close()
   }
 
   /** Gives the session back. A promise where that takes time. Never rejects. */
@@ -135,10 +148,11 @@ export class LoopAgent implements Agent {
   }
 
   emit(name: string, event: object): void {
-    emitContained(this.bus, carrierOf(this), name, [Object.freeze(event)])
+    emitContained(this.parts.bus, carrierOf(this), name, [Object.freeze(event)])
   }
 
-  private turnParts({ session, bus, llm, tools, options, config }: AgentParts): TurnParts {
+  private turnParts(): TurnParts {
+    const { session, bus, llm, tools, options, config } = this.parts
     return {
       agent: this,
       bus,
@@ -167,7 +181,7 @@ export class LoopAgent implements Agent {
   private report(turn: number, step: number, error: unknown): void {
     // A failed request is the provider's affair and stands in the log; a failure of the loop or the log does not.
     if (error instanceof Error) {
-      quietly(() => this.bus.root.logger('agent-loop').error(`agent "${this.id}", turn ${turn}: ${messageOf(error)}`, error))
+      quietly(() => this.parts.bus.root.logger('agent-loop').error(`agent "${this.id}", turn ${turn}: ${messageOf(error)}`, error))
     }
     this.emit('agent/error', { agent: this, turn, step, error })
   }

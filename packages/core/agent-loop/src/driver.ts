@@ -21,8 +21,9 @@ export interface DriverParts {
  */
 export class Driver {
   private readonly parts: DriverParts
-  private controller = new AbortController()
-  private patience = new Patience()
+  // Each activity has its own, from before anybody hears of it.
+  private controller!: AbortController
+  private patience!: Patience
   private abortCause: CancelCause | undefined
   /** A message has asked for work since the last claim, or since the driver was told to stop. */
   private due = false

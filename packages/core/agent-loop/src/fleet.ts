@@ -3,11 +3,12 @@ import { type Bus, busOf, plain } from '@loopguard/cordis-internals'
 import { codeOf, HarnessError } from '@loopguard/kit'
 import type { LlmRuntime, SessionId } from '@loopguard/llm'
 import type { Session, SessionStore } from '@loopguard/session'
-import { agentOf, scopeTo, type ToolRuntime } from '@loopguard/tools'
+import { agentOf, type ToolRuntime } from '@loopguard/tools'
 import { LoopAgent } from './agent.ts'
 import type { Config } from './config.ts'
 import { quietly } from './close-after.ts'
 import { checkOptions } from './options.ts'
+import { Owners } from './owners.ts'
 import type { Agent, AgentOptions } from './types.ts'
 
 /** The live agents. Apart from the service, whose methods run behind a traced proxy. */
@@ -19,6 +20,7 @@ export class Fleet {
   private readonly tools: ToolRuntime
   private readonly sessions: SessionStore
   private readonly config: Config
+  private readonly owners = new Owners()
 
   constructor(ctx: Context, config: Config) {
     this.ctx = ctx
@@ -35,15 +37,9 @@ export class Fleet {
     if (given !== undefined && given.id !== id) {
       throw new HarnessError(`agent-loop: agent "${id}" was given the session "${given.id}"; both must have one id`, 'BAD_AGENT')
     }
-    let agent: LoopAgent | undefined
-    // First, because a fiber that is going refuses it: before there is a session to clean up.
-    const released = owner.effect(() => () => agent?.dispose(), `ctx.agentLoop.create(${JSON.stringify(id)})`)
-    try {
-      agent = this.build(id, options, given ?? this.openSession(owner, id), () => void released())
-    } catch (error) {
-      void released()
-      throw error
-    }
+    // First, because a fiber that is going takes no agent: before there is a session to clean up.
+    this.owners.assertStays(owner)
+    const agent = this.build(owner, id, options, given ?? this.openSession(owner, id))
     agent.emit('agent/created', { agent })
     return agent
   }
@@ -75,12 +71,14 @@ export class Fleet {
     return this.sessions.create(id, parent === undefined ? {} : { parent: parent.id })
   }
 
-  private build(id: SessionId, options: AgentOptions, session: Session, released: () => void): LoopAgent {
-    const { bus, llm, tools, config } = this
+  private build(owner: Context, id: SessionId, options: AgentOptions, session: Session): LoopAgent {
+    const { agents, bus, ctx, llm, owners, tools, config } = this
     session.adopt()
     try {
-      const agent = new LoopAgent({ id, options, session, bus, llm, tools, config })
-      this.own(agent, released)
+      const end = (agent: LoopAgent): Promise<void> => this.end(agent, owner)
+      const agent = new LoopAgent({ id, options, session, bus, loop: ctx, llm, tools, config, end })
+      owners.add(agent, ctx, owner)
+      agents.set(id, agent)
       return agent
     } catch (error) {
       quietly(() => session.close())
@@ -88,33 +86,15 @@ export class Fleet {
     }
   }
 
-  /**
-   * Cordis disposes all effects of a fiber at once, so everything that must go in order is this one effect; within it, what was
-   * yielded last goes first. The scope's own disposer is yielded, not a call of it: that takes it out of the fiber's hands.
-   */
-  private own(agent: LoopAgent, released: () => void): void {
-    const { agents, ctx } = this
-    const dispose = ctx.effect(
-      function* () {
-        const scope = scopeTo(ctx, agent).plugin({ name: `agent ${agent.id}`, apply() {} })
-        agent.ctx = scope.ctx
-        agents.set(agent.id, agent)
-        yield () => {
-          const depart = (): void => {
-            agents.delete(agent.id)
-            agent.depart()
-            released()
-          }
-          // The id stays taken until its log is free.
-          const releasing = agent.closeSession()
-          return releasing === undefined ? depart() : releasing.then(depart)
-        }
-        yield scope.dispose
-        yield () => agent.quiesce()
-      },
-      `agent ${JSON.stringify(agent.id)}`,
-    )
-    agent.own(dispose)
+  /** In order, whichever of its owners goes. Never rejects. */
+  private async end(agent: LoopAgent, owner: Context): Promise<void> {
+    await agent.quiesce()
+    await agent.closeScope()
+    // The id stays taken until its log is free.
+    await agent.closeSession()
+    this.agents.delete(agent.id)
+    agent.depart()
+    this.owners.remove(agent, this.ctx, owner)
   }
 
   private check(id: SessionId, options: AgentOptions): void {

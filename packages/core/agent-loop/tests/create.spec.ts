@@ -126,10 +126,13 @@ describe('what create refuses', () => {
     let inner!: Context
     const owner = await harness.ctx.plugin({ name: 'owner', inject: ['agentLoop'], apply: (ctx: Context) => void (inner = ctx) })
     const { agentLoop } = inner
+    const begun: unknown[] = []
+    harness.ctx.on('session/event', (session) => void begun.push(session.id))
     const unloaded = owner.dispose()
     expect(() => agentLoop.create(SessionId('a'), options)).toThrow('cannot create effect on inactive context')
     await unloaded
     expect(() => agentLoop.create(SessionId('a'), options)).toThrow('cannot create effect on inactive context')
+    expect(begun).toEqual([])
     expect([harness.ctx.agentLoop.list(), harness.ctx.sessions.list()]).toEqual([[], []])
     harness.agent({ id: 'a' })
   })
