@@ -84,6 +84,30 @@ describe('the context of an agent', () => {
     expect(labels(loop)).toEqual(before)
   })
 
+  it('that is first asked for while its agent goes lives until nothing of the agent runs', async () => {
+    const [reached, more] = [gate(), gate()]
+    await using harness = await createHarness({ script: [{ calls: [{ name: 'busy', arguments: {} }] }] })
+    harness.ctx.tools.register({
+      ...tool('busy'),
+      async execute() {
+        reached.open()
+        await more.opened
+        return 'done'
+      },
+    })
+    const agent = harness.agent()
+    agent.followup(userMessage('go'))
+    await reached.opened
+    const heard: string[] = []
+    const gone = agent.dispose()
+    agent.ctx.effect(() => () => void heard.push(`unwound while ${agent.status}, closed: ${agent.session.closed}`))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(heard).toEqual([])
+    more.open()
+    await gone
+    expect(heard).toEqual(['unwound while idle, closed: false'])
+  })
+
   it('that is first asked for while the loop unloads can be read, and takes nothing', async () => {
     const reached = gate()
     const more = gate()
