@@ -1,16 +1,21 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { isUnloading } from '@loopguard/cordis-internals'
 import { scopeTo } from '@loopguard/tools'
-import type { LoopAgent } from './agent.ts'
+import type { Agent } from './types.ts'
+
+interface Scoped extends Agent {
+  /** Nothing more is accepted; settles when nothing runs. */
+  quiesce(): Promise<void>
+}
 
 /** The context of one agent, in a fiber below the loop's. It is made for who asks for it: it weighs three times what an idle agent does. */
 export class AgentScope {
   private readonly loop: Context
-  private readonly agent: LoopAgent
+  private readonly agent: Scoped
   private made: { readonly ctx: Context; readonly release: () => unknown; readonly unwound: Promise<void> } | undefined
   private isClosed = false
 
-  constructor(loop: Context, agent: LoopAgent) {
+  constructor(loop: Context, agent: Scoped) {
     this.loop = loop
     this.agent = agent
   }

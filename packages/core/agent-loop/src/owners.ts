@@ -1,8 +1,8 @@
 import type { Context } from '@deepseek-ai/cordis'
-import type { LoopAgent } from './agent.ts'
+import type { Agent } from './types.ts'
 
 interface Held {
-  readonly agents: Set<LoopAgent>
+  readonly agents: Set<Agent>
   readonly release: () => unknown
 }
 
@@ -16,12 +16,12 @@ export class Owners {
   }
 
   /** From now on the agent is disposed of when one of these goes. @throws as {@link assertStays}; then none of them has it. */
-  add(agent: LoopAgent, ...owners: readonly Context[]): void {
+  add(agent: Agent, ...owners: readonly Context[]): void {
     for (const owner of owners) this.assertStays(owner)
     for (const owner of owners) this.of(owner).agents.add(agent)
   }
 
-  remove(agent: LoopAgent, ...owners: readonly Context[]): void {
+  remove(agent: Agent, ...owners: readonly Context[]): void {
     for (const { fiber } of owners) {
       const held = this.held.get(fiber)
       if (held?.agents.delete(agent) === true && held.agents.size === 0) void held.release()
@@ -32,7 +32,7 @@ export class Owners {
     const { fiber } = owner
     let held = this.held.get(fiber)
     if (held === undefined) {
-      const agents = new Set<LoopAgent>()
+      const agents = new Set<Agent>()
       const end = (): unknown => {
         this.held.delete(fiber)
         return agents.size === 0 ? undefined : Promise.all(Array.from(agents, (agent) => agent.dispose()))
