@@ -27,12 +27,20 @@ export async function residueOf({ signal, ctx }) {
 
 const COUNTED = ['signalListeners', 'processListeners', 'hooks', 'agents', 'sessions', 'timers', 'otherResources']
 
+const NONE_WHEN_IDLE = ['signalListeners', 'timers']
+
 /**
  * What is left over at the end that was not there at the start, in words; nothing when all is well.
  * @param {number} bound how many bytes the heap may have grown by
  */
 export function leftOver(start, end, bound) {
   const faults = COUNTED.filter((name) => end[name] > start[name]).map((name) => `${name}: ${end[name]}, ${start[name]} at the start`)
+  // Warming up may have left one already.
+  faults.push(
+    ...NONE_WHEN_IDLE.filter((name) => end[name] > 0 && end[name] === start[name]).map(
+      (name) => `${name}: ${end[name]}, and none should be left`,
+    ),
+  )
   const grown = end.heap - start.heap
   if (grown > bound) faults.push(`heap: grown by ${grown} bytes, at most ${bound} are allowed`)
   return faults

@@ -55,3 +55,7 @@ it.each([
 ] as const)('what is left over is named: %s', (name, value, said) => {
   expect(leftOver(start, { ...start, [name]: value }, 500)).toEqual([said])
 })
+
+it.each(['signalListeners', 'timers'] as const)('what the warm-up has left is named, too: %s', (name) => {
+  expect(leftOver({ ...start, [name]: 1 }, { ...start, [name]: 1 }, 500)).toEqual([`${name}: 1, and none should be left`])
+})
