@@ -37,12 +37,12 @@ export function ownerOf({ name, url }) {
   if (url.startsWith('node:')) return 'Node: its JavaScript'
   const [, installed] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url) ?? []
   if (installed !== undefined) return installed === '@deepseek-ai/cordis' ? 'Cordis' : installed
-  const [, kind, folder] = /\/packages\/([^/]+)\/([^/]+)\//.exec(url) ?? []
+  const [, kind, folder] = /.*\/packages\/([^/]+)\/([^/]+)\//.exec(url) ?? []
   return folder === undefined ? 'the benchmark' : `ours: ${kind}/${folder}`
 }
 
 /** A function as a row names it: where it stands, without what all paths begin with. */
 export function labelOf({ name, url }) {
-  const [, place = url] = /.*\/node_modules\/(.*)$/.exec(url) ?? /\/packages\/[^/]+\/(.*)$/.exec(url) ?? /\/(bench\/.*)$/.exec(url) ?? []
+  const [, place = url] = /.*\/node_modules\/(.*)$/.exec(url) ?? /.*\/packages\/[^/]+\/(.*)$/.exec(url) ?? /\/(bench\/.*)$/.exec(url) ?? []
   return `\`${name === '' ? 'anonymous' : name}\`${place === '' ? '' : `, ${place.replace('/lib/', '/')}`}`
 }
