@@ -1,6 +1,7 @@
 // All figures, in one run: `npm run bench`, or `npm run bench -- identity loop` for some of them. `--full` takes the published
 // harness through ten thousand steps as well, which takes minutes; `--write` puts the figures into docs/performance.md, those of suites
 // that do not run now from their last run. Each suite runs in a process of its own, with a collector that can be called.
+// `npm run bench -- soak` is a program of its own, which compares nothing.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -23,14 +24,23 @@ const SUITES = [
   'postgres',
   'adapters',
   'model',
+  'profile',
 ]
+/** They take the words behind their name. */
+const PROGRAMS = ['soak']
 const FLAGS = ['--full', '--write']
 const words = process.argv.slice(2)
+if (PROGRAMS.includes(words[0])) {
+  const program = fileURLToPath(new URL(`${words[0]}.mjs`, import.meta.url))
+  process.exit(spawnSync(process.execPath, [program, ...words.slice(1)], { stdio: 'inherit' }).status ?? 1)
+}
 const full = words.includes('--full')
 const wanted = words.filter((word) => !word.startsWith('--'))
 for (const word of words) {
   if (SUITES.includes(word) || FLAGS.includes(word)) continue
-  console.error(`bench: there is no "${word}", only the suites ${SUITES.join(', ')} and the flags ${FLAGS.join(', ')}`)
+  console.error(
+    `bench: there is no "${word}", only the suites ${SUITES.join(', ')}, the programs ${PROGRAMS.join(', ')} and the flags ${FLAGS.join(', ')}`,
+  )
   process.exit(2)
 }
 

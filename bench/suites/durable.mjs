@@ -1,5 +1,7 @@
-// What a barrier costs: a step of the loop on each kind of log, and one barrier with one session and with many side by side.
-import { mkdtempSync, rmSync } from 'node:fs'
+// What a log costs: a step of the loop on each kind of log, beside a bare program that writes the same lines, one write an event; and one
+// barrier with one session and with many side by side.
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Context } from '@deepseek-ai/cordis'
@@ -9,6 +11,8 @@ import { report, times, us } from '../measure.mjs'
 
 const STEPS = 500
 const ROUNDS = 9
+/** Rounds that the engine compiles in. */
+const WARM = 6
 const BARRIERS = 200
 
 const directory = mkdtempSync(join(tmpdir(), 'loopguard-bench-'))
@@ -29,15 +33,38 @@ function script(steps) {
 }
 
 let made = 0
-/** Nanoseconds per step of one turn. */
+/** The events of the latest turn. */
+let events = []
+/** Nanoseconds per step: by the clock, and of the processor. No collection comes before: it would drop compiled code. */
+async function spending(work) {
+  const [startedAt, usage] = [performance.now(), process.cpuUsage()]
+  await work()
+  const { user, system } = process.cpuUsage(usage)
+  return { ns: ((performance.now() - startedAt) * 1e6) / STEPS, cpuNs: ((user + system) * 1e3) / STEPS }
+}
+
+/** One turn. */
 async function step(sessions) {
   const host = await ours.mount({ timeout: true, remind: true, chunksOf: script(STEPS), sessions, id: `agent-${made++}` })
-  globalThis.gc()
-  const startedAt = performance.now()
-  await host.say('go')
-  const ns = ((performance.now() - startedAt) * 1e6) / STEPS
+  const spent = await spending(() => host.say('go'))
+  events = host.agent.session.events
   await host.ctx.fiber.dispose()
-  return ns
+  return spent
+}
+
+const line = (event) => `${JSON.stringify(event)}\n`
+/** What a program without an agent takes for the lines of one step: each written by itself, in order. */
+const bare = {
+  async handle(file) {
+    const handle = await open(file, 'a')
+    for (const event of events) await handle.write(line(event))
+    await handle.close()
+  },
+  sync(file) {
+    const fd = openSync(file, 'a')
+    for (const event of events) writeSync(fd, line(event))
+    closeSync(fd)
+  },
 }
 
 /** Nanoseconds per barrier of each of `count` sessions that wait side by side. */
@@ -56,26 +83,47 @@ async function barrier(count) {
 }
 
 const kinds = { memory: {}, files: { directory }, durable: { directory, durable: true } }
-const seen = { memory: [], files: [], durable: [] }
-for (let round = -1; round < ROUNDS; round++) {
+const seen = { memory: [], files: [], durable: [], handle: [], sync: [] }
+for (let round = -WARM; round < ROUNDS; round++) {
   for (const [kind, sessions] of Object.entries(kinds)) {
-    const ns = await step(sessions)
-    if (round >= 0) seen[kind].push(ns)
+    if (round < 0 && kind === 'durable') continue
+    const spent = await step(sessions)
+    if (round >= 0) seen[kind].push(spent)
+  }
+  for (const [kind, write] of Object.entries(bare)) {
+    const spent = await spending(() => write(join(directory, `bare-${made++}`)))
+    if (round >= 0) seen[kind].push(spent)
   }
 }
+const by = (unit) => Object.fromEntries(Object.entries(seen).map(([kind, all]) => [kind, median(all.map((spent) => spent[unit]))]))
+const [clock, cpu] = [by('ns'), by('cpuNs')]
+/** Of each round by itself, since its moments are as noisy as each other. */
+const added = median(seen.files.map(({ cpuNs }, round) => cpuNs - seen.memory[round].cpuNs))
 const one = await barrier(1)
 const rows = [
   {
     name: 'a step, files beside memory',
-    value: us(median(seen.files)),
-    beside: us(median(seen.memory)),
-    ratio: times(median(seen.files), median(seen.memory)),
+    value: us(clock.files),
+    beside: us(clock.memory),
+    ratio: times(clock.files, clock.memory),
   },
   {
     name: 'a step, durable files beside files',
-    value: us(median(seen.durable)),
-    beside: us(median(seen.files)),
-    ratio: times(median(seen.durable), median(seen.files)),
+    value: us(clock.durable),
+    beside: us(clock.files),
+    ratio: times(clock.durable, clock.files),
+  },
+  {
+    name: 'a step on files, time of the processor, beside a program that writes each of its lines through a `FileHandle`',
+    value: us(cpu.files),
+    beside: us(cpu.handle),
+    ratio: times(cpu.files, cpu.handle),
+  },
+  {
+    name: 'what files add to a step, time of the processor, beside a program that does a `writeSync` of each of its lines',
+    value: us(added),
+    beside: us(cpu.sync),
+    ratio: times(added, cpu.sync),
   },
   { name: 'one barrier, one session', value: us(one) },
 ]
@@ -83,6 +131,6 @@ for (const count of [10, 100]) {
   const each = await barrier(count)
   rows.push({ name: `one barrier, ${count} sessions side by side`, value: `${us(each)} each`, beside: us(one), ratio: times(one, each) })
 }
-report({ title: 'What a barrier costs', rows })
+report({ title: 'What a log and its barriers cost', rows })
 rmSync(directory, { recursive: true, force: true })
 process.exit(0)

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ownGetter } from '@loopguard/kit'
-import type { LlmRequest, Message, RequestTool } from '@loopguard/llm'
+import { type LlmRequest, type RequestTool, withHistory } from '@loopguard/llm'
 import { lastHeader, messagesOf, type Session, type SessionEventMap } from '@loopguard/session'
 import type { AgentOptions } from './types.ts'
 
@@ -33,16 +32,10 @@ export class RequestBuilder {
   }
 }
 
-/**
- * The messages are copied when somebody reads them: a copy of a long history costs more than all the rest of a step, and who keeps
- * requests must not keep as many copies. The log only grows, so that what was derived by now is the same whenever it is read.
- */
+/** The log only grows, so that what was derived by now is the same whenever it is read. */
 function requestOf(header: RequestHeader, session: Session, signal: AbortSignal): LlmRequest {
   const history = messagesOf(session)
-  const count = history.length
-  let messages: readonly Message[] | undefined
-  const request = { ...header, signal, sessionId: session.id }
-  return Object.freeze(ownGetter(request, 'messages', () => (messages ??= Object.freeze(history.slice(0, count)))))
+  return Object.freeze(withHistory({ ...header, signal, sessionId: session.id }, history, history.length))
 }
 
 function sameHeader(a: RequestHeader, b: RequestHeader): boolean {

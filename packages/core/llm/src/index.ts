@@ -18,6 +18,7 @@ export {
   type ToolResultMessage,
   type UserMessage,
 } from './message.ts'
+export { historyOf, withHistory, type History } from './history.ts'
 export { contentFault, messageFault } from './message-shape.ts'
 export { StreamAssembler, type FinishReason, type ModelBlock, type StreamChunk, type TokenUsage } from './stream.ts'
 export { LlmAdapter, LlmRuntime, LlmRuntime as default, type LlmRequest, type RequestTool } from './runtime.ts'

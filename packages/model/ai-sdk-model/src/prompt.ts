@@ -6,7 +6,15 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
 import type { JsonValue } from '@loopguard/kit'
-import type { ContentBlock, LlmRequest, Message, ToolCallBlock, ToolResultBlock } from '@loopguard/llm'
+import {
+  type ContentBlock,
+  type History,
+  historyOf,
+  type LlmRequest,
+  type Message,
+  type ToolCallBlock,
+  type ToolResultBlock,
+} from '@loopguard/llm'
 
 /** A part of what the model said, as provider packages take it. */
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number]
@@ -16,6 +24,8 @@ interface SentCall {
   readonly id: string
   readonly name: string
 }
+
+type CallOf = (id: string) => SentCall | undefined
 
 interface Written {
   readonly messages: readonly LanguageModelV4Message[]
@@ -36,29 +46,35 @@ export class PromptWriter {
     this.sendReasoning = sendReasoning
   }
 
-  write({ system, messages }: Pick<LlmRequest, 'system' | 'messages'>): LanguageModelV4Message[] {
+  write(request: Pick<LlmRequest, 'system' | 'messages'>): LanguageModelV4Message[] {
+    const { system } = request
+    const history = historyOf(request)
+    const calls = new CallsBefore(history, (message) => this.written.get(message)?.calls)
     const sent: LanguageModelV4Message[] = system === undefined ? [] : [{ role: 'system', content: system }]
-    const calls = new Map<string, SentCall>()
-    for (const message of messages) {
+    for (let place = 0; place < history.length; place++) {
+      const message = history.at(place) as Message
       let written = this.written.get(message)
-      if (written === undefined) this.written.set(message, (written = this.message(message, calls)))
+      if (written === undefined) this.written.set(message, (written = this.message(message, (id) => calls.find(id, place))))
       // Histories are long, and iterators of so many short lists would be most of what a request allocates.
-      for (let index = 0; index < written.calls.length; index++) {
-        const call = written.calls[index] as Written['calls'][number]
-        calls.set(call[0], call[1])
-      }
       for (let index = 0; index < written.messages.length; index++) sent.push(written.messages[index] as LanguageModelV4Message)
     }
     return sent
   }
 
-  private message(message: Message, calls: ReadonlyMap<string, SentCall>): Written {
+  private message(message: Message, callOf: CallOf): Written {
     if (message.role === 'assistant') return this.assistant(message)
     const results = message.content.filter((block) => block.type === 'tool-result')
     const text = message.content.filter((block) => block.type !== 'tool-result').flatMap((block) => textPart(textOf(block)))
     return {
       messages: [
-        ...(results.length === 0 ? [] : [{ role: 'tool' as const, content: results.map((block) => resultPart(block, calls)) }]),
+        ...(results.length === 0
+          ? []
+          : [
+              {
+                role: 'tool' as const,
+                content: results.map((block) => resultPart(block, callOf(block.toolCallId))),
+              },
+            ]),
         ...(text.length === 0 ? [] : [{ role: 'user' as const, content: text }]),
       ],
       calls: [],
@@ -96,11 +112,43 @@ export class PromptWriter {
   }
 }
 
-function resultPart(
-  { toolCallId, content, isError }: ToolResultBlock,
-  calls: ReadonlyMap<string, SentCall>,
-): LanguageModelV4ToolResultPart {
-  const { id, name } = calls.get(toolCallId) ?? { id: toolCallId, name: 'unknown' }
+/** The calls of a history, as they were sent. A result stands behind the message that called, so most are found without reading on. */
+class CallsBefore {
+  private readonly history: History
+  private readonly callsOf: (message: Message) => Written['calls'] | undefined
+  private readonly known = new Map<string, SentCall>()
+  private read = 0
+
+  constructor(history: History, callsOf: (message: Message) => Written['calls'] | undefined) {
+    this.history = history
+    this.callsOf = callsOf
+  }
+
+  /** The latest call of that id before a place that only grows; all messages before it are written. */
+  find(id: string, place: number): SentCall | undefined {
+    return this.nearest(place).findLast(([called]) => called === id)?.[1] ?? this.all(place).get(id)
+  }
+
+  private nearest(place: number): Written['calls'] {
+    for (let before = place - 1; before >= this.read; before--) {
+      const calls = this.calls(before)
+      if (calls.length > 0) return calls
+    }
+    return []
+  }
+
+  private all(place: number): ReadonlyMap<string, SentCall> {
+    for (; this.read < place; this.read++) for (const [id, call] of this.calls(this.read)) this.known.set(id, call)
+    return this.known
+  }
+
+  private calls(place: number): Written['calls'] {
+    return this.callsOf(this.history.at(place) as Message) ?? []
+  }
+}
+
+function resultPart({ toolCallId, content, isError }: ToolResultBlock, call: SentCall | undefined): LanguageModelV4ToolResultPart {
+  const { id, name } = call ?? { id: toolCallId, name: 'unknown' }
   const output = { type: isError === true ? ('error-text' as const) : ('text' as const), value: content.map(textOf).join('\n') }
   return { type: 'tool-result', toolCallId: id, toolName: name, output }
 }

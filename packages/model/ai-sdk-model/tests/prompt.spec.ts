@@ -153,6 +153,27 @@ describe.each(BOTH)('%s: what a history holds', (kind) => {
     expect((await idsOf('other', odd))[0]).not.toBe((await idsOf('other', `${odd}0`))[0])
   })
 
+  it('a result answers the latest call of its id before it, however far, and one of no call stays as it is', async () => {
+    const [odd, even] = ['functions.look:0', 'functions.look:2']
+    const history = [
+      user('hi'),
+      result(odd, 'before any'),
+      assistant([call(odd, '{}'), call(even, '{}')], 'other'),
+      result(odd, 'near'),
+      assistant([call(odd, '{}')], 'served'),
+      assistant([call('c', '{}')], 'served'),
+      result(odd, 'far'),
+      result(even, 'farther'),
+      result('none', 'of no call'),
+      assistant([call(odd, '{}')], 'other'),
+      assistant([call('d', '{}')], 'served'),
+      result(odd, 'the third'),
+    ]
+    const ids = JSON.stringify(await sent(kind, history)).matchAll(/"tool_(?:call|use)_id":"([^"]+)"/g)
+    const mapped = expect.stringMatching(/^call_/) as string
+    expect([...ids].map(([, id]) => id)).toEqual([odd, mapped, odd, mapped, 'none', mapped])
+  })
+
   it('blocks of unknown types are told as they stand in the log', async () => {
     const odd = { type: 'map', of: 'the sea' } as never as ContentBlock
     const results = result('c1', 'x')

@@ -1,5 +1,6 @@
 export { codeOf, HarnessError, messageOf } from './errors.ts'
 export { hopIfDue, isHopAwaited } from './hop.ts'
+export { Itself } from './itself.ts'
 export { asSnapshot, JsonError, parseSnapshot, snapshot, type JsonValue } from './json.ts'
 export { keyHint, nearest } from './nearest.ts'
 export { ownGetter } from './own-getter.ts'
