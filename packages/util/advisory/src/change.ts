@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Two outcomes compared as the guards should: the same, another, or not to be said in this plain way. */
 export type Change = 'same' | 'other' | 'unknown'
@@ -30,5 +30,5 @@ export function changeOf(last: Seen, next: Seen): Change {
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64')
+  return hash('sha256', text, 'base64')
 }

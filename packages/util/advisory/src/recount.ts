@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Whether calls of a tool count, told anew: where in the name may that part of the pattern end which was read? */
 export function matches(pattern: string, name: string): boolean {
@@ -10,6 +10,9 @@ export function matches(pattern: string, name: string): boolean {
   }
   return ends.at(-1) === name.length
 }
+
+/** A longer key is kept as a digest. */
+const MAX_KEY = 256
 
 /** What two calls share if they are the same, told anew. Nothing for arguments that are no JSON, or more than this plain way can take. */
 export function keyOf(name: string, args: unknown): string | undefined {
@@ -23,7 +26,9 @@ export function keyOf(name: string, args: unknown): string | undefined {
     return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join()}}`
   }
   try {
-    return createHash('sha256').update(JSON.stringify(name)).update(canonical(args)).digest('base64')
+    const key = `${JSON.stringify(name)}${canonical(args)}`
+    // A digest is no JSON: it cannot be the key of another call.
+    return key.length <= MAX_KEY ? key : hash('sha256', key, 'base64')
   } catch {
     return undefined
   }

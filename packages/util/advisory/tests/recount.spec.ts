@@ -24,6 +24,15 @@ it('two calls have one key if, and only if, the guard takes them for the same ca
   )
 })
 
+it('a long call is kept as a digest, which is the key of no other call', () => {
+  const long = (last: string): unknown => ({ text: 'x'.repeat(1_000), last })
+  const keys = [long('a'), long('b'), 'x'.repeat(300), 'x'.repeat(301), 'x'.repeat(10)].map((args) => keyOf('look', args) as string)
+  expect(new Set([...keys, ...keys.map((key) => keyOf('look', key)), ...keys.map((key) => keyOf(key, undefined))]).size).toBe(15)
+  expect(keyOf('look', { last: 'a', text: 'x'.repeat(1_000) })).toBe(keys[0])
+  expect(Math.max(...keys.map((key) => key.length))).toBeLessThanOrEqual(256)
+  expect(keyOf('x'.repeat(1_000), 1)).not.toBe(keyOf('x'.repeat(1_001), 1))
+})
+
 it('arguments that a host could not read are no others', () => {
   const keys = [undefined, null, 'undefined', {}, '', [undefined], [null], []].map((args) => keyOf('look', args))
   expect(new Set(keys).size).toBe(keys.length)
