@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { plain } from '@loopguard/cordis-internals'
 import { companion, type Companion, onDispatch } from '@loopguard/invariants/companion'
 import type { LlmRequest, Message, SessionId } from '@loopguard/llm'
 import type { Session, SessionEvent } from '@loopguard/session'
@@ -11,7 +12,8 @@ const plugin: Companion = companion({
   packageName: '@loopguard/agent-loop',
   inject: ['agentLoop', 'sessions', 'tools'],
   install(ctx, fail) {
-    const { agentLoop, sessions, tools } = ctx
+    // None of what is asked of them depends on who asks.
+    const [agentLoop, sessions, tools] = [plain(ctx.agentLoop), plain(ctx.sessions), plain(ctx.tools)]
     const report = (id: SessionId, complaint: string): void => {
       try {
         fail(`agent "${id}": ${complaint}`)
