@@ -1,6 +1,6 @@
 import type { Agent } from '@loopguard/agent-loop'
 import { busOf, hears, type Hook, hooksOf } from '@loopguard/cordis-internals'
-import { companion, type Companion, onDispatch } from '@loopguard/invariants/companion'
+import { companion, type Companion, listen, onDispatch } from '@loopguard/invariants/companion'
 import type { UserMessage } from '@loopguard/llm'
 import { callIdentity, toolMatcher } from '@loopguard/repeat'
 import type { Session, SessionEvent } from '@loopguard/session'
@@ -118,13 +118,13 @@ const plugin: Companion = companion({
         if (used < value) fail(`${where} comes at ${used}`)
       },
     })
-    ctx.on('tools/result', ({ agent, token, callId }) => {
+    listen(ctx, 'tools/result', ({ agent, token, callId }) => {
       const due = calls.get(token)
       if (due === undefined || agent === undefined || budgetOf(agent as Agent) !== due.budget) return
       const limit = isUntold((agent as Agent).session, due)
       if (limit !== undefined) fail(`agent "${agent.id}": the call "${callId}" met ${limit}, and the log does not say so`)
     })
-    ctx.on('session/event', (session, { type, data }) => {
+    listen(ctx, 'session/event', (session, { type, data }) => {
       if (type !== 'assistant/message' && type !== 'request/failed' && type !== 'turn/end') return
       const due = steps.get(session)
       const agent = agentLoop.get(session.id)

@@ -1,4 +1,4 @@
-import { companion, type Companion, type InvariantFailure } from '@loopguard/invariants/companion'
+import { companion, type Companion, type InvariantFailure, listen } from '@loopguard/invariants/companion'
 import type { LlmRequest } from './runtime.ts'
 import type { ModelBlock, StreamChunk } from './stream.ts'
 
@@ -8,7 +8,7 @@ const plugin: Companion = companion({
   inject: ['llm'],
   install(ctx, fail) {
     // Outermost: what the consumer of the stream gets, wrappers included.
-    ctx.on('llm/stream', (request, next) => watch(request, next(), fail), { prepend: true })
+    listen(ctx, 'llm/stream', (request, next) => watch(request, next(), fail), { prepend: true })
   },
 })
 

@@ -1,4 +1,4 @@
-import { companion, type Companion } from '@loopguard/invariants/companion'
+import { companion, type Companion, listen } from '@loopguard/invariants/companion'
 import type { ToolExecutionResult } from '@loopguard/tools'
 
 /** Timers may fire a little early, and the clock that checks them is another one. */
@@ -8,7 +8,8 @@ const plugin: Companion = companion({
   name: 'timeout-policy-invariant',
   packageName: '@loopguard/timeout-policy',
   install(ctx, fail) {
-    ctx.on(
+    listen(
+      ctx,
       'tools/execute',
       async (exec, next) => {
         const caller = exec.signal

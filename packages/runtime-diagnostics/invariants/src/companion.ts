@@ -6,7 +6,7 @@ import type { InvariantFailure, InvariantInstaller } from './contract.ts'
 
 export type { InvariantFailure, InvariantInstaller } from './contract.ts'
 export { onDispatch, type DispatchListener } from './dispatch.ts'
-export { isUnloading } from '@loopguard/cordis-internals'
+export { isUnloading, listen } from '@loopguard/cordis-internals'
 
 export interface CompanionOptions {
   /** Plugin name: `<x>-invariant`. */

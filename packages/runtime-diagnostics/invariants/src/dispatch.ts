@@ -1,5 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { busOf, isUnloading } from '@loopguard/cordis-internals'
+import { busOf, isUnloading, listen } from '@loopguard/cordis-internals'
 
 /** Called once for each dispatch of an event, before any listener hears of it. A throw refuses the event, as Cordis has it. */
 export type DispatchListener = (args: readonly unknown[], carrier: unknown) => void
@@ -49,14 +49,14 @@ class Tap {
     const holder = [...this.members].find((member) => !isUnloading(member))
     this.isHeld = holder !== undefined
     if (holder === undefined) return
-    const listen = (_mode: unknown, event: string, args: readonly unknown[], carrier: unknown): void => {
+    const tell = (_mode: unknown, event: string, args: readonly unknown[], carrier: unknown): void => {
       for (const [, listener] of this.of(event)) listener(args, carrier)
     }
     const pass = (): void => this.hold()
     holder.effect(function* () {
       // What is yielded last goes first: there is always somebody who listens.
       // In front: what somebody else refuses was seen.
-      yield holder.on('internal/dispatch', listen, { prepend: true })
+      yield listen(holder, 'internal/dispatch', tell, { prepend: true })
       yield pass
     }, 'the shared listener of onDispatch')
   }

@@ -1,6 +1,6 @@
 // What the companions of reminding guards share: it re-derives from events what a guard must have said, with nothing of the guard.
 import { busOf, hears, type Hook, hooksOf } from '@loopguard/cordis-internals'
-import { companion, type Companion, onDispatch } from '@loopguard/invariants/companion'
+import { companion, type Companion, listen, onDispatch } from '@loopguard/invariants/companion'
 import type { UserMessage } from '@loopguard/llm'
 import type { ToolExecution, ToolExecutionResult } from '@loopguard/tools'
 import type { Outcome, StepCalls } from '@loopguard/repeat'
@@ -97,7 +97,7 @@ export function reminderCompanion(guardName: string, packageName: string, recoun
           recount.startAfresh(agent, guardAt('agent/pre-step', carrier))
         },
       })
-      ctx.on('tools/result', (exec, result) => {
+      listen(ctx, 'tools/result', (exec, result) => {
         const { before, isDue: isWanted } = (isObject(exec) && reviews.get(idOf(exec))) || {}
         if (before === undefined || !isObject(result)) return
         reviews.delete(idOf(exec))

@@ -1,13 +1,13 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@loopguard/agent-loop'
-import type { InvariantFailure } from '@loopguard/invariants/companion'
+import { type InvariantFailure, listen } from '@loopguard/invariants/companion'
 import type { UserMessage } from '@loopguard/llm'
 
 /** Checks that what results show stands in the log of their step, behind the last of them. A step of which too little is known passes. */
 export function watchLog(ctx: Context, fail: InvariantFailure, remindersIn: (messages?: readonly UserMessage[]) => string[]): void {
   /** Of each open step: calls without a result in its log, calls whose result was seen, and reminders that those showed and it has not. */
   const steps = new Map<string, Record<'open' | 'seen' | 'owed', Set<string>> & { agent?: Partial<Agent> | undefined }>()
-  ctx.on('tools/result', ({ agent, callId }, { additionalContexts }) => {
+  listen(ctx, 'tools/result', ({ agent, callId }, { additionalContexts }) => {
     const step = agent && steps.get(agent.id)
     // Which of two results for one id the loop has asked for cannot be told.
     if (agent && step?.seen.has(callId) === true) steps.delete(agent.id)
@@ -16,7 +16,7 @@ export function watchLog(ctx: Context, fail: InvariantFailure, remindersIn: (mes
     step.agent = agent
     for (const id of remindersIn(additionalContexts)) step.owed.add(id)
   })
-  ctx.on('session/event', ({ id }, { type, data, seq }) => {
+  listen(ctx, 'session/event', ({ id }, { type, data, seq }) => {
     const step = steps.get(id)
     if (type === 'assistant/message') {
       const calls = data.message.content.flatMap((block) => (block.type === 'tool-call' ? [block.id as string] : []))

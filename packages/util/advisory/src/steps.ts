@@ -1,11 +1,12 @@
 import type { Context } from '@deepseek-ai/cordis'
+import { listen } from '@loopguard/cordis-internals'
 import type { StepCalls } from '@loopguard/repeat'
 import type {} from '@loopguard/session'
 
 /** The calls of the step that an agent is in, from its log; nothing where a host has no such log. They are read when they are asked for. */
 export function watchSteps(ctx: Context): (agent: object) => StepCalls | undefined {
   const steps = new Map<unknown, StepCalls>()
-  ctx.on('session/event', ({ id }, { type, data }) => {
+  listen(ctx, 'session/event', ({ id }, { type, data }) => {
     if (type === 'assistant/message') steps.set(id, new Step(data))
     else if (type === 'step/end') steps.delete(id)
   })
