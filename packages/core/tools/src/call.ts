@@ -105,6 +105,7 @@ export class Call implements LiveCall {
       this.outcome = abortedBeforeDispatch()
       return
     }
+    this.pipeline.registry.find(this.exec.name, this.exec.agent)?.prepare()
     this.late = this.executeStage()
     const result = await this.late
     this.outcome ??= result

@@ -1,7 +1,7 @@
 import { HarnessError, messageOf, nearest, snapshot, show } from '@loopguard/kit'
 import { MAX_TIMER_DELAY_MS } from '@loopguard/timeout'
 import { isRecord } from './content.ts'
-import { type ArgumentsCheck, compileSchema } from './schema.ts'
+import { type CompiledSchema, compileSchema } from './schema.ts'
 import type { ToolDefinition, ToolRunContext, ToolSchema } from './types.ts'
 
 /** Identity; infers the types of a definition. `Args` is what the body may rely on after `parameters` were checked. */
@@ -10,11 +10,10 @@ export function defineTool<Args = unknown>(definition: ToolDefinition<Args>): To
 }
 
 /** A definition as the pipeline relies on it: read once, at registration, so that a later change to the object changes nothing. */
-export interface RegisteredTool {
+export interface RegisteredTool extends CompiledSchema {
   readonly definition: ToolDefinition
   readonly schema: ToolSchema
   readonly concludesTurn: boolean
-  readonly check: ArgumentsCheck
   run(args: unknown, exec: ToolRunContext): unknown
   /** Whether this call may overlap its neighbours: only if the definition's own answer is `true`; a throw means no. */
   isConcurrencySafe(args: unknown): boolean
@@ -50,7 +49,7 @@ export function registeredTool(definition: ToolDefinition): RegisteredTool {
       definition,
       schema: snapshot({ name, description, parameters: frozen }),
       concludesTurn: concludesTurn === true,
-      check: compileSchema(frozen),
+      ...compileSchema(frozen),
       run: (args, exec) => Reflect.apply(execute, definition, [args, exec]),
       isConcurrencySafe: (args) =>
         isConcurrencySafe !== undefined && asksTrue(() => Reflect.apply(isConcurrencySafe, definition, [args]) as unknown),
