@@ -7,15 +7,14 @@ import { pageWriter } from './chat/page.ts'
 import { addCompletionCommand } from './completion/command.ts'
 import { CompositionError } from './load/faults.ts'
 import { addLogCommands } from './logs/commands.ts'
-import { LogFault } from './logs/store.ts'
+import { LogFault } from './logs/fault.ts'
 import { addReportCommand } from './report/command.ts'
 import { outletOf } from './show/outlet.ts'
 import { EXIT } from './run/exit-codes.ts'
 import type { PromptChoice } from './run/agents.ts'
 import { parseTroubles, type Trouble } from './run/fail-on.ts'
 import { replayCommand } from './run/replay-command.ts'
-import { readRows } from './load/rows.ts'
-import { run, type RunOptions } from './run/run.ts'
+import type { RunOptions } from './run/run.ts'
 import { withExamples } from './usage/examples.ts'
 import { pointToHelp } from './usage/hints.ts'
 import { addWorkCommands } from './work/commands.ts'
@@ -54,6 +53,7 @@ export async function main(args: readonly string[]): Promise<number> {
     .option('--prompt [text]', 'send every configured agent its prompt, or this text, also if it goes on with a log', parsePrompt)
     .action(async (path: string, { waitForJobs, prompt, ...shared }: Shared & RunFlags) => {
       const file = resolve(path)
+      const [{ readRows }, { run }] = await Promise.all([import('./load/rows.ts'), import('./run/run.ts')])
       code = await run({ file, rows: await readRows(file), ...sharedOf(shared), waitForJobs: waitForJobs === true, prompt, out, notes })
     })
   withExamples(

@@ -3,6 +3,7 @@ import { CallBook } from '../src/show/call-book.ts'
 import { blockingLimit } from '../src/show/limits.ts'
 import type { LogEvent } from '../src/show/log-events.ts'
 import { styleOf } from '../src/show/terminal.ts'
+import * as width from '../src/show/width.ts'
 import { Printout } from '../src/show/printout.ts'
 
 const block = (text: string): { type: string; text: string } => ({ type: 'text', text })
@@ -26,7 +27,7 @@ const turn = (reason: { kind: string; reason?: { kind: string; limit?: string } 
 })
 
 function rendered(isTTY: boolean, ...events: readonly LogEvent[]): string {
-  const printout = new Printout(styleOf({ isTTY }, { NO_COLOR: '1' }), new CallBook())
+  const printout = new Printout(styleOf({ isTTY }, { NO_COLOR: '1' }), new CallBook(), isTTY ? width : undefined)
   printout.render('a', { type: 'turn/start', data: { turn: 1 } })
   return events.map((event) => printout.render('a', event)).join('')
 }
@@ -124,7 +125,7 @@ describe('what happened', () => {
     const reached = (limit: string, at: number): LogEvent => ({ type: 'budget/reached', data: { turn: at, step: 1, limit, value: 2 } })
     const end = turn({ kind: 'blocked' })
     const shown = (...log: readonly LogEvent[]): string => {
-      const text = new Printout(styleOf({}, {}), new CallBook()).render('a', end, blockingLimit(log, 2))
+      const text = new Printout(styleOf({}, {}), new CallBook(), undefined).render('a', end, blockingLimit(log, 2))
       return text.slice(text.indexOf('ended: ') + 'ended: '.length).trimEnd()
     }
     expect(shown(reached('maxStepsPerTurn', 1))).toBe('blocked')
@@ -135,7 +136,7 @@ describe('what happened', () => {
   })
 
   it('is attributed to its agent when another one has spoken in between', () => {
-    const printout = new Printout(styleOf({}, {}), new CallBook())
+    const printout = new Printout(styleOf({}, {}), new CallBook(), undefined)
     const start: LogEvent = { type: 'turn/start', data: { turn: 1 } }
     const text = [
       printout.render('a', start),
@@ -179,7 +180,7 @@ describe('children and goals', () => {
   })
 
   it('a child that begins while another agent speaks needs no other heading', () => {
-    const printout = new Printout(styleOf({ isTTY: false }, { NO_COLOR: '1' }), new CallBook())
+    const printout = new Printout(styleOf({ isTTY: false }, { NO_COLOR: '1' }), new CallBook(), undefined)
     const turnStart: LogEvent = { type: 'turn/start', data: { turn: 1 } }
     const child: LogEvent = { type: 'subagent/start', data: { parent: 'main', depth: 1 } }
     const text = [printout.render('main', turnStart), printout.render('main.1', child), printout.render('main', user('x'))].join('')
@@ -218,7 +219,7 @@ describe('a failed request', () => {
   })
 
   it('of one agent is not told as the other’s', () => {
-    const printout = new Printout(styleOf({ isTTY: false }, { NO_COLOR: '1' }), new CallBook())
+    const printout = new Printout(styleOf({ isTTY: false }, { NO_COLOR: '1' }), new CallBook(), undefined)
     const shown = [printout.render('a', failed('SERVER', 500)), printout.render('b', user('hi')), printout.render('a', retry(500))].join('')
     expect(shown).toBe('== b, continued\nuser: hi\n== a, continued\nrequest failed: SERVER 500 (trying again in 0.5 s, 1 of 5)\n')
   })

@@ -9,7 +9,7 @@ import { createReadStream, createWriteStream, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { LogFault } from '../logs/store.ts'
+import { LogFault } from '../logs/fault.ts'
 
 const [INPUT, OUTPUT, LEASH] = [3, 4, 5]
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const

@@ -1,6 +1,6 @@
 import { isGroup } from '../load/row-keys.ts'
 import type { Row } from '../load/rows.ts'
-import { LogFault } from '../logs/store.ts'
+import { LogFault } from '../logs/fault.ts'
 
 const ACP = '@loopguard/acp'
 const LOOP = '@loopguard/agent-loop'

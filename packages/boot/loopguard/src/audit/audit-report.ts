@@ -1,7 +1,8 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { placeOf } from '../show/place.ts'
 import { escaped, type Style } from '../show/terminal.ts'
-import { type Audit, audit, type AuditOptions, type Finding, type RuleName, RULES } from './audit.ts'
+import { type Audit, audit, type AuditOptions, type Finding } from './audit.ts'
+import { type RuleName, RULES } from './rules.ts'
 import { Trails } from './trail.ts'
 
 /** What the summary of `--json` gains by an audit. */

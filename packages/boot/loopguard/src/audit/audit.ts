@@ -3,12 +3,8 @@ import { FailureRule } from './failure-rule.ts'
 import { NoNewsRule } from './no-news-rule.ts'
 import { Picture } from './picture.ts'
 import { RepeatRule } from './repeat-rule.ts'
-import type { AuditedCall, Rule, Series } from './rules.ts'
+import { type AuditedCall, type Rule, type RuleName, RULES, type Series } from './rules.ts'
 import type { Trail, TrailCall } from './trail.ts'
-
-/** The rules that look for loops. All but the last are guards; that one is for audits alone. */
-export const RULES = ['repeat-tool-reminder', 'repeated-failure-reminder', 'no-news-run'] as const
-export type RuleName = (typeof RULES)[number]
 
 export interface AuditOptions extends Pick<RepeatConfig, 'thresholds' | 'include' | 'exclude' | 'results'> {
   /** Default: all. */

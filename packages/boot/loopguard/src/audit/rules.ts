@@ -1,5 +1,9 @@
 import type { TrailCall } from './trail.ts'
 
+/** The rules that look for loops. All but the last are guards; that one is for audits alone. */
+export const RULES = ['repeat-tool-reminder', 'repeated-failure-reminder', 'no-news-run'] as const
+export type RuleName = (typeof RULES)[number]
+
 /** A call of a trail with what rules compare, told once. */
 export interface AuditedCall extends TrailCall {
   readonly args: unknown

@@ -1,7 +1,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent, AgentLoop } from '@loopguard/agent-loop'
 import { codeOf } from '@loopguard/kit'
-import { LogFault } from '../logs/store.ts'
+import { LogFault } from '../logs/fault.ts'
 
 export interface AgentChoice {
   readonly agent?: string | undefined

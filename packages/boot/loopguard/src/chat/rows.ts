@@ -1,6 +1,6 @@
 import { isGroup } from '../load/row-keys.ts'
 import type { Row } from '../load/rows.ts'
-import { LogFault } from '../logs/store.ts'
+import { LogFault } from '../logs/fault.ts'
 import { ADVICE } from './chosen-agent.ts'
 
 const HOST = ['llm', 'session', 'tools', 'timeout-policy', 'repeat-tool-reminder'].map((name) => `@loopguard/${name}`)

@@ -1,5 +1,6 @@
 import { fitted } from '../show/width.ts'
 import type { Style } from '../show/terminal.ts'
+export { waitingFor } from './words.ts'
 import { BottomLine, type TerminalStream } from './bottom-line.ts'
 
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { dirname, extname, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Context, Service } from '@deepseek-ai/cordis'
-import { applyEntryPatches, type PatchOptions } from '@deepseek-ai/cordis-plugin-include'
+import type { PatchOptions } from '@deepseek-ai/cordis-plugin-include'
 import { type Entry, EntryGroup, EntryTree } from '@deepseek-ai/cordis-plugin-loader'
 import { keyHint } from '@loopguard/kit'
 import { CompositionError, type Fault } from './faults.ts'
@@ -50,7 +50,7 @@ class IncludedRows extends EntryTree {
   async *[Service.init](): AsyncGenerator<() => void, void, void> {
     this.refuseCycle()
     yield () => this.root.stop()
-    await this.loader.start(this.root, async () => this.patched(await this.read()))
+    await this.loader.start(this.root, async () => await this.patched(await this.read()))
   }
 
   override import(name: string): unknown {
@@ -83,9 +83,11 @@ class IncludedRows extends EntryTree {
   }
 
   /** The rows after the patches of the including row, each of which must find what it is for. */
-  private patched(rows: Row[]): Row[] {
+  private async patched(rows: Row[]): Promise<Row[]> {
     const { patches } = this.config
     if (patches === undefined || patches.length === 0) return rows
+    // It comes with a reader of YAML of its own, which nothing else needs.
+    const { applyEntryPatches } = await import('@deepseek-ai/cordis-plugin-include')
     const missed: string[] = []
     const patched = applyEntryPatches(rows, patches, (message, ...args) => {
       missed.push(args.reduce<string>((text, arg) => text.replace('%C', `"${String(arg)}"`), message))

@@ -2,9 +2,6 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Outlet } from '../show/outlet.ts'
 import { withExamples } from '../usage/examples.ts'
-import { repair } from './repair.ts'
-import { sessionsIn } from './sessions.ts'
-import { showLog } from './show.ts'
 
 /** The commands that look after stored logs, and what they say goes to `out`. */
 export function addLogCommands(program: Command, out: Outlet): void {
@@ -15,6 +12,7 @@ export function addLogCommands(program: Command, out: Outlet): void {
     .option('--directory <folder>', 'the folder of the logs; default: what the row @loopguard/session says')
     .option('--json', 'one JSON object a line: {"id", "updatedAt", "title"}')
     .action(async (path: string, { directory, json }: { readonly directory?: string; readonly json?: true }) => {
+      const { sessionsIn } = await import('./sessions.ts')
       out.say(await sessionsIn({ file: resolve(path), directory, json: json === true }))
     })
   const show = program
@@ -22,13 +20,17 @@ export function addLogCommands(program: Command, out: Outlet): void {
     .argument('<log>', 'a session log')
     .description('show a stored session as a run shows it')
     .option('--from <turn>', 'the first turn to show', parseTurn, 1)
-    .action((log: string, { from }: { readonly from: number }) => showLog(log, from, out))
+    .action(async (log: string, { from }: { readonly from: number }) => {
+      const { showLog } = await import('./show.ts')
+      await showLog(log, from, out)
+    })
   const mend = program
     .command('repair')
     .argument('<log>', 'a session log that does not load')
     .description('write what can be read of a damaged log into a new one, and say what was dropped')
     .option('-o, --output <file>', 'the new log; default: <id>-repaired.jsonl beside the old one')
     .action(async (log: string, { output }: { readonly output?: string }) => {
+      const { repair } = await import('./repair.ts')
       out.say(await repair(log, output))
     })
   withExamples(

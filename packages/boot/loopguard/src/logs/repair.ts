@@ -1,7 +1,8 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, messageOf } from '@loopguard/kit'
-import { idOf, LOG_ENDING, LogFault, nameOf, sessionPackage } from './store.ts'
+import { LogFault } from './fault.ts'
+import { idOf, LOG_ENDING, nameOf, sessionPackage } from './store.ts'
 
 /**
  * Writes what can be salvaged of a damaged log into a log of its own, and says line by line what was dropped and what was put in.

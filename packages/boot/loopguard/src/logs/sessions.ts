@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { readRows } from '../load/rows.ts'
-import { LogFault, sessionPackage } from './store.ts'
+import { LogFault } from './fault.ts'
+import { sessionPackage } from './store.ts'
 
 export interface SessionsOptions {
   /** The composition whose session row names the folder, unless `directory` does. */

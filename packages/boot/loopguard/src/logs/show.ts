@@ -2,10 +2,12 @@ import { dirname, resolve } from 'node:path'
 import { codeOf, messageOf } from '@loopguard/kit'
 import { CallBook } from '../show/call-book.ts'
 import { blockingLimit } from '../show/limits.ts'
+import { linesFor } from '../show/lines.ts'
 import type { LogEvent } from '../show/log-events.ts'
 import type { Outlet } from '../show/outlet.ts'
 import { Printout } from '../show/printout.ts'
-import { idOf, LogFault, sessionPackage } from './store.ts'
+import { LogFault } from './fault.ts'
+import { idOf, sessionPackage } from './store.ts'
 
 /**
  * Writes a stored log as a run would have shown it, from the turn `from` on. The log may be open elsewhere.
@@ -16,7 +18,7 @@ export async function showLog(log: string, from: number, out: Outlet): Promise<v
   const id = idOf(file, (await sessionPackage(file)).checkSessionId)
   const events = await eventsOf(file, id)
   const calls = new CallBook()
-  const printout = new Printout(out.style, calls)
+  const printout = new Printout(out.style, calls, await linesFor(out.style))
   let turn = 0
   for (const event of events) {
     calls.note(id, event)

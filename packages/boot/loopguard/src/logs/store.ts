@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { messageOf } from '@loopguard/kit'
 import { importFrom } from '../load/import-from.ts'
+import { LogFault } from './fault.ts'
 
 /** What the command uses of `@loopguard/session`, which it finds by name as a composition does. */
 export interface SessionPackage {
@@ -25,9 +26,6 @@ export function sessionPackage(file: string): Promise<SessionPackage> {
 }
 
 export const LOG_ENDING = '.jsonl'
-
-/** What a user can mend: said in one line, without a stack. */
-export class LogFault extends Error {}
 
 /** The name of a log without its ending. */
 export function nameOf(file: string): string {

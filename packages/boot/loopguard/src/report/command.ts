@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { repeatConfigFaults } from '@loopguard/repeat'
 import { auditFlags } from '../run/audit-flags.ts'
 import { EXIT } from '../run/exit-codes.ts'
 import type { Outlet } from '../show/outlet.ts'
@@ -31,7 +30,7 @@ export function addReportCommand(program: Command, out: Outlet, notes: Outlet, d
       .option('--json', 'print the figures and write no page'),
   ).action(async (paths: readonly string[], flags: Flags) => {
     const { output, prices, json, ...options } = flags
-    const misuse = misuseOf(paths, flags)
+    const misuse = await misuseOf(paths, flags)
     if (misuse !== undefined) command.error(`error: ${misuse}`)
     // Loaded when it is asked for: other commands need none of it.
     const { report } = await import('./write/report.ts')
@@ -40,10 +39,14 @@ export function addReportCommand(program: Command, out: Outlet, notes: Outlet, d
 }
 
 /** What is wrong with the flags together. */
-function misuseOf(paths: readonly string[], { output, json, thresholds, include, exclude, results }: Flags): string | undefined {
+async function misuseOf(
+  paths: readonly string[],
+  { output, json, thresholds, include, exclude, results }: Flags,
+): Promise<string | undefined> {
   if (json === true && output !== undefined) return '--json writes no page, so there is nothing to put into the place that -o names'
   if (output?.trim() === '') return '-o must not be blank'
   if (paths.filter((path) => path === '-').length > 1) return 'standard input (-) can be read once'
+  const { repeatConfigFaults } = await import('@loopguard/repeat')
   const faults = repeatConfigFaults({ thresholds, include, exclude, results })
   return faults.length > 0 ? faults.join('\n') : undefined
 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type RuleName, RULES } from '../audit/audit.ts'
+import { type RuleName, RULES } from '../audit/rules.ts'
 
 /** The flags that say what to look for in a conversation. */
 export function auditFlags(command: Command): Command {

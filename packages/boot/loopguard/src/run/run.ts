@@ -5,10 +5,9 @@ import { compose } from '../load/compose.ts'
 import { ErrorLog } from '../load/error-log.ts'
 import type { Row } from '../load/rows.ts'
 import { settlesWithin, UNLOAD_LIMIT_MS } from '../load/time-limit.ts'
+import { linesFor } from '../show/lines.ts'
 import type { Outlet } from '../show/outlet.ts'
 import { Report } from '../show/report.ts'
-import { liveLine } from '../live/live-line.ts'
-import { waitingFor } from '../live/words.ts'
 import { busyAgents, cancelAgents, type PromptChoice, quiescence, sendPrompts, tellLogs, unmatchedInvariants } from './agents.ts'
 import { EXIT } from './exit-codes.ts'
 import { closingOf, frontendOf } from './frontend.ts'
@@ -61,7 +60,9 @@ export async function run(options: RunOptions): Promise<number> {
   const say = (text: string): void => notes.say(text)
   const signals = new StopSignals()
   const shown = new HeldOutput((text) => out.write(text))
-  const report = new Report({ json, summaryOnly, style: out.style, write: (text) => shown.write(text), audit })
+  // A person reads along: what that takes is loaded before anything runs.
+  const [lines, live] = await Promise.all([linesFor(out.style), out.style.movesCursor ? import('../live/live-line.ts') : undefined])
+  const report = new Report({ json, summaryOnly, style: out.style, lines, write: (text) => shown.write(text), audit })
   let loading: Context | undefined
   const composed = compose(rows, {
     file,
@@ -122,8 +123,8 @@ export async function run(options: RunOptions): Promise<number> {
         .join(''),
     )
   })
-  const words = (): string | undefined => waitingFor(report.calls.activities, report.counts, performance.now())
-  const endLiveLine = json || isMute ? undefined : liveLine({ stream: out.stream, others: [notes.stream], style: out.style, words })
+  const words = (): string | undefined => live?.waitingFor(report.calls.activities, report.counts, performance.now())
+  const endLiveLine = json || isMute ? undefined : live?.liveLine({ stream: out.stream, others: [notes.stream], style: out.style, words })
   try {
     tellLogs(ctx, say)
     if (!sendPrompts(ctx, prompt, say) && frontend === undefined) say('nothing to do: no agent has a prompt that is to be sent\n')

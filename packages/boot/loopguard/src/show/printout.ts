@@ -2,8 +2,8 @@ import type { CallBook } from './call-book.ts'
 import { childOf, goalLine, speakerOf } from './delegation.ts'
 import { FailedRequests } from './failed-requests.ts'
 import { type Block, type EndReason, isReminder, isTimeout, type LogEvent, type LogMessage } from './log-events.ts'
+import type { Lines } from './lines.ts'
 import { escaped, type Style } from './terminal.ts'
-import { hanging } from './width.ts'
 
 const LABEL_WIDTH = 10
 /** What a terminal shows of one text; elsewhere every text is whole. */
@@ -19,11 +19,14 @@ type Tone = 'bold' | 'dim' | 'cyan' | 'red' | 'reminder' | 'timeout'
 export class Printout {
   private readonly style: Style
   private readonly calls: CallBook
+  private readonly lines: Lines | undefined
   private readonly failed = new FailedRequests()
   private speaker: string | undefined
 
-  constructor(style: Style, calls: CallBook) {
+  /** @param lines - given on a terminal. */
+  constructor(style: Style, calls: CallBook, lines: Lines | undefined) {
     this.style = style
+    this.lines = lines
     this.calls = calls
   }
 
@@ -117,13 +120,14 @@ export class Printout {
   }
 
   private marked(text: string): string {
-    return this.style.isTerminal ? hanging('== ', text, this.style.columns) : `== ${text}`
+    return this.lines?.hanging('== ', text, this.style.columns) ?? `== ${text}`
   }
 
   private entry(label: string, text: string, tone: Tone): string {
-    const { isTerminal, columns } = this.style
+    const { columns } = this.style
+    const hanging = this.lines?.hanging
     const name = this.painted(this.safe(label), tone)
-    if (!isTerminal) return text.includes('\n') ? `${name}:\n${text}\n` : `${name}: ${text}\n`
+    if (hanging === undefined) return text.includes('\n') ? `${name}:\n${text}\n` : `${name}: ${text}\n`
     const lines = shortened(escaped(text)).split('\n')
     const pad = ' '.repeat(Math.max(1, LABEL_WIDTH - label.length))
     const onOneLine = lines.length === 1 && label.length < LABEL_WIDTH

@@ -4,11 +4,11 @@ import type { CallRecord } from './activities.ts'
 import { CallBook } from './call-book.ts'
 import { blockingLimit, type LimitRecord } from './limits.ts'
 import { listen, type LogEvent, REPEAT_REMINDER } from './log-events.ts'
+import type { Lines } from './lines.ts'
 import { placeOf } from './place.ts'
 import { Printout } from './printout.ts'
 import { type Counts, Tally, type Tokens } from './tally.ts'
 import { escaped, type Style } from './terminal.ts'
-import { folded } from './width.ts'
 
 /** The last line of `--json`: `{"summary": …}`. */
 interface Summary extends Counts {
@@ -23,6 +23,8 @@ export interface ReportOptions {
   /** The log is not shown. */
   readonly summaryOnly?: boolean
   readonly style: Style
+  /** Given on a terminal. */
+  readonly lines: Lines | undefined
   readonly write: (text: string) => void
   /** What rules say of the conversations, told before the summary. */
   readonly audit?: AuditReport | undefined
@@ -39,7 +41,7 @@ export class Report {
 
   constructor(options: ReportOptions) {
     this.options = options
-    this.printout = new Printout(options.style, this.calls)
+    this.printout = new Printout(options.style, this.calls, options.lines)
   }
 
   attach(ctx: Context): void {
@@ -61,9 +63,9 @@ export class Report {
   }
 
   finish(): void {
-    const { json, write, audit, style } = this.options
+    const { json, write, audit, style, lines } = this.options
     const told = audit?.finish()
-    const fold = (text: string): string => (style.isTerminal ? folded(text, style.columns) : text)
+    const fold = (text: string): string => lines?.folded(text, style.columns) ?? text
     if (told !== undefined) write(json ? told.lines() : fold(told.text(style)))
     const reminded = this.calls.reminded.flatMap(({ guard, call }) => (guard === REPEAT_REMINDER ? [call] : []))
     const summary: Summary = { ...this.counts, reminded, limits: this.limits }

@@ -1,6 +1,6 @@
 import { HarnessError } from '@loopguard/kit'
 import { importFrom } from '../load/import-from.ts'
-import { LogFault } from '../logs/store.ts'
+import { LogFault } from '../logs/fault.ts'
 import { spoken } from '../run/spoken.ts'
 import { STORE, storeConfig } from './rows.ts'
 

@@ -2,7 +2,7 @@ import { importFrom } from '../load/import-from.ts'
 import { CompositionError } from '../load/faults.ts'
 import { isGroup } from '../load/row-keys.ts'
 import { readRows, type Row } from '../load/rows.ts'
-import { LogFault } from '../logs/store.ts'
+import { LogFault } from '../logs/fault.ts'
 
 export const STORE = '@loopguard/session-postgres'
 const LOOP = '@loopguard/agent-loop'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { messageOf, show } from '@loopguard/kit'
-import { LogFault } from '../../logs/store.ts'
+import { LogFault } from '../../logs/fault.ts'
 import type { ModelRequest, Usage } from '../read/session.ts'
 
 /** What a million tokens of a model cost. */

@@ -1,6 +1,6 @@
 import { codeOf, messageOf } from '@loopguard/kit'
 import { importFrom } from '../../load/import-from.ts'
-import { LogFault } from '../../logs/store.ts'
+import { LogFault } from '../../logs/fault.ts'
 import { sessionOfLog } from './from-log.ts'
 import { sessionOfTranscript } from './from-transcript.ts'
 import type { Transcript } from './transcript.ts'

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { LogFault } from '../../logs/store.ts'
+import { LogFault } from '../../logs/fault.ts'
 import { analysisOf } from '../figures/analysis.ts'
 import { figuresJson } from '../figures/figures-json.ts'
 import { counted, size } from '../numbers.ts'

@@ -1,7 +1,7 @@
 import { closeSync, linkSync, lstatSync, mkdirSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { codeOf, messageOf } from '@loopguard/kit'
-import { LogFault } from '../../logs/store.ts'
+import { LogFault } from '../../logs/fault.ts'
 import { MARK } from '../page/document.ts'
 
 /** Where the mark of a page stands, at the latest. */

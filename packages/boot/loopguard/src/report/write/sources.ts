@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { messageOf } from '@loopguard/kit'
-import { LogFault } from '../../logs/store.ts'
+import { LogFault } from '../../logs/fault.ts'
 import { nameOf } from './names.ts'
 
 /** A file to be read, and what its session is called. */
