@@ -17,6 +17,7 @@ const SUITES = [
   'deadlines',
   'identity',
   'patterns',
+  'start',
   'agents',
   'invariants',
   'fairness',

@@ -1,6 +1,6 @@
 import type { Plugin } from '@deepseek-ai/cordis'
 import type Schema from '@deepseek-ai/schemastery'
-import { nearest } from '@loopguard/kit'
+import { nearest } from '@loopguard/kit/nearest'
 import type { FaultFinder } from '@loopguard/repeat'
 
 /** Schemastery lets unknown keys and nulls pass and knows no rule about a list as a whole, so each value is checked first. */

@@ -1,4 +1,4 @@
-import { messageOf } from '@loopguard/kit'
+import { messageOf } from '@loopguard/kit/errors'
 import type { Bus } from './bus.ts'
 import { type Hook, hooksOf, ownerAt } from './hooks.ts'
 import { listenersOf } from './listeners.ts'
