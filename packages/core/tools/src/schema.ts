@@ -6,7 +6,7 @@ import type { ToolParameters } from './types.ts'
 import { violationsOf } from './violations.ts'
 
 /** Checks arguments. Answers with the violations, in words that a model can act on; `undefined` when there is none. Never throws. */
-export type ArgumentsCheck = (args: unknown) => string | undefined
+type ArgumentsCheck = (args: unknown) => string | undefined
 
 export interface CompiledSchema {
   readonly check: ArgumentsCheck
