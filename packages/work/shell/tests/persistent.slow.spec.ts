@@ -202,6 +202,8 @@ describe('calls of one agent', () => {
       order.push(textOf(result)),
     )
     const third = call(harness.ctx, 'persistent_bash', { command: 'echo third $A' }, { agent }).then((result) => order.push(textOf(result)))
+    // A call may let go of the event loop once before it is dispatched.
+    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve))
     controller.abort()
     await Promise.all([first, second, third])
     expect(order).toEqual(['Error: tool call aborted', 'first', 'third 1'])
