@@ -111,6 +111,14 @@ export class Terminal {
     ;(this.pty as unknown as { destroy(): void }).destroy()
   }
 
+  get isRunning(): boolean {
+    try {
+      return process.kill(this.pty.pid, 0)
+    } catch {
+      return false
+    }
+  }
+
   kill(signal: NodeJS.Signals): void {
     try {
       process.kill(this.pty.pid, signal)
