@@ -1,7 +1,8 @@
 import { fitted } from '../show/width.ts'
 import type { Style } from '../show/terminal.ts'
-export { waitingFor } from './words.ts'
 import { BottomLine, type TerminalStream } from './bottom-line.ts'
+
+export { waitingFor } from './words.ts'
 
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 const FRAME_MS = 100
