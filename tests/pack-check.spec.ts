@@ -19,10 +19,11 @@ const contents = {
   'README.md': '',
   'package.json': '',
   'lib/index.js': "import './part.js'",
-  'lib/index.js.map': '',
+  'lib/index.js.map': '{"sources":["../src/part.ts","../src/index.ts"]}',
   'lib/index.d.ts': "import type { Context } from '@deepseek-ai/cordis'",
   'lib/part.js': '',
   'src/index.ts': '',
+  'src/part.ts': '',
 }
 
 function faultsOf(fields: object, added: Record<string, string> = {}, left?: string): string[] {
@@ -33,6 +34,11 @@ function faultsOf(fields: object, added: Record<string, string> = {}, left?: str
 
 it('a tarball that is whole has no fault', () => {
   expect(faultsOf({})).toEqual([])
+})
+
+it('a source that the map itself holds need not be in the tarball', () => {
+  const map = '{"sources":["../src/index.ts","../../../util/kit/src/errors.ts"],"sourcesContent":[null,"export {}"]}'
+  expect(faultsOf({}, { 'lib/part.js.map': map })).toEqual([])
 })
 
 it('what is no part of a package belongs in its tarball when the manifest names it as a command', () => {
@@ -61,8 +67,13 @@ it.each([
   ],
   [
     'a built file whose source has gone',
-    faultsOf({}, { 'lib/old.js.map': '' }),
-    'lib/old.js.map maps to a source that is not in the tarball',
+    faultsOf({}, { 'lib/old.js.map': '{"sources":["../src/index.ts","../src/old.ts"]}' }),
+    'lib/old.js.map maps to src/old.ts, which is not in the tarball',
+  ],
+  [
+    'a guard that loads another of our packages',
+    faultsOf({ dependencies: { '@loopguard/timeout': '^1.0.0' } }, { 'lib/part.js': "import '@loopguard/timeout'" }),
+    'lib/part.js loads @loopguard/timeout: a guard holds what it uses of ours',
   ],
   ['tests', faultsOf({}, { 'tests/x.ts': '' }), 'the tarball holds tests/x.ts'],
   ['an install script', faultsOf({ scripts: { postinstall: 'node x.js' } }), 'package.json has an install script'],

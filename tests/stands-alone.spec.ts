@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
 const REMINDERS = {
   'repeat-tool-reminder': ['@deepseek-ai/schemastery', '@loopguard/advisory', '@loopguard/repeat'],
   'repeated-failure-reminder': ['@deepseek-ai/schemastery', '@loopguard/advisory', '@loopguard/cordis-internals', '@loopguard/repeat'],
 }
+
+const packages = new URL('../packages/', import.meta.url)
 
 describe.each(Object.entries(REMINDERS))('%s', (name, loads) => {
   const files = filesOf(new URL(`../packages/guard/${name}/src/`, import.meta.url))
@@ -23,6 +25,33 @@ describe.each(Object.entries(REMINDERS))('%s', (name, loads) => {
     ])
   })
 })
+
+it('a guard is released with each package that it holds', () => {
+  const group = new Set<string>()
+  const add = (name: string): void => {
+    group.add(name)
+    for (const next of held.get(name) ?? []) if (!group.has(next)) add(next)
+  }
+  const folders = readdirSync(packages).flatMap((kind) => readdirSync(new URL(`${kind}/`, packages)).map((name) => `${kind}/${name}`))
+  const held = new Map(
+    folders.map((folder) => {
+      const { name, dependencies = {} } = readJson<Manifest>(new URL(`${folder}/package.json`, packages))
+      return [name, Object.keys(dependencies).filter((each) => each.startsWith('@loopguard/'))]
+    }),
+  )
+  for (const guard of readdirSync(new URL('guard/', packages))) add(`@loopguard/${guard}`)
+  const { fixed } = readJson<{ fixed: string[][] }>(new URL('../.changeset/config.json', import.meta.url))
+  expect(fixed.map((names) => names.toSorted())).toEqual([[...group].toSorted()])
+})
+
+interface Manifest {
+  readonly name: string
+  readonly dependencies?: Readonly<Record<string, string>>
+}
+
+function readJson<T>(url: URL): T {
+  return JSON.parse(readFileSync(url, 'utf8')) as T
+}
 
 /** What a plugin is made of: each file that its `index.ts` leads to, with its text. The companion is a plugin of its own. */
 function filesOf(folder: URL): ReadonlyMap<string, string> {

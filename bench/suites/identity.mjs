@@ -1,10 +1,10 @@
-// The identity of a call beside writing its arguments out; a fold of a transcript; what each rule costs beside the plain reminder. With BEFORE=<a built checkout> its identity too, in
-// the same turns.
+// The identity of a call beside writing its arguments out; a fold of a transcript; what each rule costs beside the plain reminder. With
+// BEFORE=<a checkout> its identity too, in the same turns.
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import fastStringify from 'fast-json-stable-stringify'
 import safeStringify from 'safe-stable-stringify'
-import { keyOf } from '../../packages/util/repeat/lib/identity.js'
+import { keyOf } from '../../packages/util/repeat/src/identity.ts'
 import { createFailureTracker, createRepeatTracker, remindIn } from '../../packages/util/repeat/lib/index.js'
 import { argumentsOf, nanoseconds, report, times, us } from '../measure.mjs'
 
@@ -105,9 +105,7 @@ report({ title: 'Canonical identity of a call (ratio: ours to the other, less is
 /** @param {string | undefined} checkout */
 async function beforeOf(checkout) {
   if (checkout === undefined) return undefined
-  const files = ['packages/util/repeat/lib/identity.js', 'packages/guard/repeat-tool-reminder/lib/identity.js']
-  const file = files.map((path) => `${checkout}/${path}`).find((path) => existsSync(path))
-  if (file === undefined) throw new Error(`BEFORE=${checkout} is no built checkout`)
-  const { keyOf: key, identityOf } = await import(pathToFileURL(file).href)
-  return key ?? identityOf
+  const file = `${checkout}/packages/util/repeat/src/identity.ts`
+  if (!existsSync(file)) throw new Error(`BEFORE=${checkout} is no checkout`)
+  return (await import(pathToFileURL(file).href)).keyOf
 }

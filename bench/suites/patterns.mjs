@@ -1,6 +1,6 @@
 // Matching a tool's name against a pattern.
 import picomatch from 'picomatch'
-import { matcherOf } from '../../packages/util/repeat/lib/pattern.js'
+import { matcherOf } from '../../packages/util/repeat/src/pattern.ts'
 import { nanoseconds, report, times, us } from '../measure.mjs'
 
 /** Many a task: one match is shorter than the clock can tell. */

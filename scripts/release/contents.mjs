@@ -13,17 +13,24 @@ export function checkTarball(tarball) {
   return [...checkFiles(tarball), ...checkManifest(tarball), ...checkImports(tarball)]
 }
 
-function* checkFiles({ files, manifest }) {
+function* checkFiles({ files, manifest, read }) {
   const commands = Object.values(manifest.bin ?? {}).map((path) => path.replace(/^\.\//, ''))
   for (const file of REQUIRED) if (!files.includes(file)) yield `the tarball has no ${file}`
   for (const file of files) {
     const belongs = /^(?:lib|src)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(file) || commands.includes(file)
     if (!belongs) yield `the tarball holds ${file}`
     if (/\.tsbuildinfo$|\.spec\./.test(file)) yield `the tarball holds ${file}`
-    // Maps point at the sources: a debugger that follows one must find them.
-    if (/^lib\/.*\.map$/.test(file) && !files.includes(file.replace(/^lib\//, 'src/').replace(/\.(?:d\.ts|js)\.map$/, '.ts')))
-      yield `${file} maps to a source that is not in the tarball`
+    // A debugger that follows a map must find the sources: in the tarball, or in the map, as of what a guard takes from another package.
+    if (/^lib\/.*\.map$/.test(file))
+      for (const source of missing(file, JSON.parse(read(file)), files)) yield `${file} maps to ${source}, which is not in the tarball`
   }
+}
+
+function missing(file, { sources, sourcesContent = [] }, files) {
+  return sources
+    .filter((_, index) => typeof sourcesContent[index] !== 'string')
+    .map((source) => posix.join(posix.dirname(file), source))
+    .filter((source) => !files.includes(source))
 }
 
 function* checkManifest({ manifest, files }) {
@@ -35,15 +42,19 @@ function* checkManifest({ manifest, files }) {
   if ('./invariant' in (manifest.exports ?? {}) !== files.includes('lib/invariant.js')) yield 'lib/invariant.js and its export go together'
 }
 
-/** Every package that a file names is one that the manifest asks for. */
+/** Every package that a file names is one that the manifest asks for. A guard loads none of ours but its peers. */
 function* checkImports({ manifest, files, read }) {
-  const real = [...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.peerDependencies ?? {}), manifest.name]
+  const peers = Object.keys(manifest.peerDependencies ?? {})
+  const real = [...Object.keys(manifest.dependencies ?? {}), ...peers, manifest.name]
+  const isGuard = GUARDS.includes(manifest.name)
   for (const file of reachable(manifest, files, read)) {
-    const foreign = GUARDS.includes(manifest.name) && file.endsWith('.d.ts') ? real.filter((name) => !GUARD_TYPES.includes(name)) : []
+    const foreign = isGuard && file.endsWith('.d.ts') ? real.filter((name) => !GUARD_TYPES.includes(name)) : []
     for (const name of importsOf(read(file))
       .filter((specifier) => !specifier.startsWith('.'))
       .map(packageOf)) {
       if (!builtinModules.includes(name) && !real.includes(name)) yield `${file} imports ${name}, which is no dependency`
+      if (isGuard && file.endsWith('.js') && name.startsWith('@loopguard/') && !peers.includes(name))
+        yield `${file} loads ${name}: a guard holds what it uses of ours`
       if (foreign.includes(name)) yield `${file} names ${name}: a guard's declarations bring no host`
     }
   }

@@ -9,6 +9,7 @@ import { CompositionError } from './load/faults.ts'
 import { addLogCommands } from './logs/commands.ts'
 import { LogFault } from './logs/fault.ts'
 import { addReportCommand } from './report/command.ts'
+import { PACKAGE_FOLDER } from './package-folder.ts'
 import { outletOf } from './show/outlet.ts'
 import { EXIT } from './run/exit-codes.ts'
 import type { PromptChoice } from './run/agents.ts'
@@ -125,5 +126,5 @@ function parsePrompt(text: string): string {
 }
 
 function version(): string {
-  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version
+  return (JSON.parse(readFileSync(new URL('package.json', PACKAGE_FOLDER), 'utf8')) as { version: string }).version
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
@@ -57,8 +57,16 @@ async function loaded(names: readonly string[]): Promise<string[]> {
   })
   expect({ code, err }).toEqual({ code: 0, err: '' })
   const files = JSON.parse(readFileSync(join(cwd, 'loaded.json'), 'utf8')) as string[]
-  const paths = files.map((file) => file.replace(/\/loopguard\/(?:src|lib)\//, '/loopguard/'))
+  const paths = files.flatMap(sourcesOf).map((file) => file.replace('/loopguard/src/', '/loopguard/'))
   return names.filter((name) => paths.some((path) => path.includes(`/${name}`)))
+}
+
+/** What a built file was made of, as its map has it; any other file is its own source. */
+function sourcesOf(file: string): string[] {
+  const map = new URL(`${file}.map`, 'file:')
+  if (file.includes('/node_modules/') || !existsSync(map)) return [file]
+  const { sources } = JSON.parse(readFileSync(map, 'utf8')) as { sources: string[] }
+  return sources.map((source) => new URL(source, map).href)
 }
 
 const OTHERS = ['acp/serve', 'audit/audit', 'chat/chat', 'completion/shells', 'logs/store', 'report/write', 'run/replay.', 'work/work']

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { html, type Html, trusted } from './html.ts'
+import { PACKAGE_FOLDER } from '../../package-folder.ts'
+import { html, type Html, scriptElement, trusted } from './html.ts'
 
 /** By this a file is known to be a report, which the next one may replace. */
 export const MARK = '<meta name="generator" content="loopguard report">'
@@ -41,17 +42,7 @@ export function documentOf(title: string, body: Html, { styles, scripts }: Asset
         </style>
       </head>
       <body>
-        ${body}${
-          data &&
-          html`<script type="application/json" id="data">
-            ${data}
-          </script>`
-        }${
-          script !== '' &&
-          html`<script>
-            ${trusted(script)}
-          </script>`
-        }
+        ${body}${data && scriptElement(data, 'type="application/json" id="data"')}${script !== '' && scriptElement(trusted(script))}
       </body>
     </html>`.text
 }
@@ -62,7 +53,7 @@ const known = new Map<string, string>()
 function joined(names: readonly string[]): string {
   return names
     .map((name) => {
-      const text = known.get(name) ?? readFileSync(new URL(`../../../src/report/assets/${name}`, import.meta.url), 'utf8')
+      const text = known.get(name) ?? readFileSync(new URL(`src/report/assets/${name}`, PACKAGE_FOLDER), 'utf8')
       known.set(name, text)
       return text
     })
