@@ -5,17 +5,14 @@ import type { ToolExecutionResult } from './types.ts'
 /** The dispatches of one call, one after the other. Each starts anew: of contexts and conclusion, those of the last one count. */
 export class Attempts {
   private readonly sinks: Sink[] = []
-  private readonly results = new Set<unknown>()
   private closed = false
 
-  /** Runs one, which must not reject. */
-  async run(dispatch: (sink: Sink) => Promise<ToolExecutionResult>): Promise<ToolExecutionResult> {
-    if (this.closed) return abortedBeforeDispatch()
+  /** Runs one, which must not reject, and must leave its result in the sink. */
+  run(dispatch: (sink: Sink) => Promise<ToolExecutionResult>): Promise<ToolExecutionResult> {
+    if (this.closed) return Promise.resolve(abortedBeforeDispatch())
     const sink = new Sink()
     this.sinks.push(sink)
-    const result = await dispatch(sink)
-    this.results.add(result)
-    return result
+    return dispatch(sink)
   }
 
   /** Starts no more, and takes no more from the one that runs. */
@@ -28,7 +25,7 @@ export class Attempts {
 
   /** Whether this is the very result of one of them, and so well-formed and frozen. */
   made(result: unknown): result is ToolExecutionResult {
-    return this.results.has(result)
+    return result !== undefined && this.sinks.some((sink) => sink.result === result)
   }
 
   /** What a success comes to when the caller has aborted meanwhile. What a wrapper added to it is kept. */
@@ -55,8 +52,7 @@ export class Attempts {
    */
   settle(result: ToolExecutionResult, always: boolean): ToolExecutionResult {
     const earlier = this.sinks.slice(0, -1)
-    const superseded = new Set(earlier.flatMap((sink) => sink.contexts.map(({ id }) => id)))
-    const given = (result.additionalContexts ?? NO_CONTEXTS).filter(({ id }) => !superseded.has(id))
+    const given = (result.additionalContexts ?? NO_CONTEXTS).filter(({ id }) => !earlier.some((sink) => sink.has(id)))
     const claimed = !result.isError && result.concludesTurn === true && !earlier.some((sink) => sink.concluded)
     const { contexts, concluded } = this.last ?? NOTHING
     return withExtras(result, mergeContexts(contexts, given), always || claimed || concluded)

@@ -21,14 +21,14 @@ import type { ToolExecution, ToolExecutionResult } from './types.ts'
 
 /**
  * One dispatch, at the centre of `tools/execute`: finds the tool, checks the arguments, runs the body. What the body defers and
- * concludes gathers in `sink`, and stands on the result. Never rejects.
+ * concludes gathers in `sink`, and stands on the result, which is left there too. Never rejects.
  */
 export async function dispatchOnce(pipeline: Pipeline, exec: ToolExecution, caller: AbortSignal, sink: Sink): Promise<ToolExecutionResult> {
   const tool = pipeline.registry.find(exec.name, exec.agent)
   const result = refusal(tool, exec, caller) ?? (await bodyResult(tool as RegisteredTool, exec, caller, sink))
   sink.open = false
   if (!result.isError && tool?.concludesTurn === true) sink.concluded = true
-  return sink.isEmpty ? result : withExtras(result, sink.contexts, sink.concluded)
+  return (sink.result = sink.isEmpty ? result : withExtras(result, sink.contexts, sink.concluded))
 }
 
 /** Why the body does not run. */

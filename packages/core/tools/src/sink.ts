@@ -15,6 +15,8 @@ export class Sink {
   open = true
   /** Of the body of this attempt; not started if the body was not. */
   readonly body: Stopwatch = new Stopwatch()
+  /** What the attempt came to, once it has. */
+  result: ToolExecutionResult | undefined = undefined
   /** Each message id once, in order. Made when first needed: most calls defer nothing. */
   private messages: Map<string, UserMessage> | undefined
 
@@ -24,6 +26,10 @@ export class Sink {
 
   get contexts(): readonly UserMessage[] {
     return this.messages === undefined ? NO_CONTEXTS : Object.freeze([...this.messages.values()])
+  }
+
+  has(id: string): boolean {
+    return this.messages?.has(id) === true
   }
 
   /** @throws HarnessError `CALL_FINISHED` when closed, `BAD_CONTEXT` for what is no user message. */
