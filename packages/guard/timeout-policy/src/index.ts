@@ -1,4 +1,4 @@
-import type { Context } from '@deepseek-ai/cordis'
+import type { Context, Events } from '@deepseek-ai/cordis'
 import { deadline, MAX_TIMER_DELAY_MS, TOOL_TIMEOUT, ToolTimeoutError } from '@loopguard/timeout'
 import type { ToolDefinition, ToolDispatchExecution, ToolExecutionFailure, ToolExecutionResult } from '@loopguard/tools'
 
@@ -42,7 +42,7 @@ export function apply(ctx: Context): void {
   const log = ctx.logger(name)
   const reported = new WeakSet<ToolDefinition>()
 
-  ctx.on('tools/execute', (exec, next) => {
+  const listener: Events['tools/execute'] = (exec, next) => {
     const tool = toolOf(exec.name, exec.agent)
     const budget = tool?.timeoutMs
     if (tool === undefined || budget === undefined) return next()
@@ -57,7 +57,10 @@ export function apply(ctx: Context): void {
       )
     }
     return next()
-  })
+  }
+  // Cordis wraps a listener, to trace each argument of each call. One that names its original lets the host call it as it is, in
+  // half a microsecond less: nothing that it gets is a service.
+  ctx.on('tools/execute', Object.assign(listener, { [Symbol.for('cordis.original')]: listener }))
 }
 
 function isBudget(timeoutMs: unknown): boolean {

@@ -1,5 +1,6 @@
 import type { Bus } from './bus.ts'
 import { hears, type Hook, hooksOf } from './hooks.ts'
+import { plain } from './original.ts'
 
 /** A callback that is called on behalf of a carrier. */
 export type Listener = (...args: unknown[]) => unknown
@@ -26,11 +27,11 @@ export function listenersOf(
   return hooks === undefined || hooks.length === 0 ? NONE : heard(hooks, carrier)
 }
 
-/** Without `bind`, which is slow for what Cordis wraps a callback in. */
+/** Without `bind`, which is slow for what Cordis wraps a callback in, and without that wrapper for one that names its original. */
 function heard(hooks: readonly Hook[], carrier: object | null): readonly Listener[] {
   const listeners: Listener[] = []
   for (const hook of hooks) {
-    const { callback } = hook
+    const callback = plain(hook.callback)
     if (hears(hook, carrier)) listeners.push((...args) => call(callback, carrier, args))
   }
   return listeners

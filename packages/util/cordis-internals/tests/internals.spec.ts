@@ -134,6 +134,24 @@ it('the listeners of an event are those that Cordis resolves, and who watches di
   ])
 })
 
+it('a listener that names its original is called as it is; what Cordis put around it would trace each argument', () => {
+  const ctx = new Context()
+  let traced = 0
+  const argument = Object.defineProperty({}, Symbol.for('cordis.tracker'), { get: () => void traced++ })
+  const heard: unknown[] = []
+  const listener = function (this: unknown, ...args: unknown[]): void {
+    heard.push([this, ...args])
+  }
+  ctx.on('test/heard', Object.assign(listener, { [Symbol.for('cordis.original')]: listener }))
+  const carrier = { [Context.filter]: () => true }
+  const call = (): void => listenersOf(busOf(ctx), 'emit', carrier, 'test/heard', []).forEach((each) => each(argument, 2))
+  call()
+  expect([heard, traced]).toEqual([[[carrier, argument, 2]], 0])
+  ctx.on('test/heard', () => {})
+  call()
+  expect(traced).toBe(1)
+})
+
 it('a listener that comes or goes after the resolving changes nothing of it', () => {
   const ctx = new Context()
   const heard: string[] = []
