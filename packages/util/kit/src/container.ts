@@ -44,10 +44,7 @@ export function scalarFault(value: unknown): string | undefined {
 }
 
 function copyObject(source: object, copying: Copying): object {
-  const prototype: unknown = Object.getPrototypeOf(source)
-  // A plain object of another realm has another Object.prototype, which inherits from nothing too.
-  if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null)
-    copying.refuse(`is ${named(source)}, not a plain object`)
+  if (!isPlainObject(source)) copying.refuse(`is ${named(source)}, not a plain object`)
   const [symbol] = Object.getOwnPropertySymbols(source)
   if (symbol !== undefined) copying.refuse(`has the symbol key ${String(symbol)}`)
   // Key by key: a copy that was spread or assigned at once is slow to read the first time, once it is frozen.
@@ -58,16 +55,31 @@ function copyObject(source: object, copying: Copying): object {
     else if (!descriptor.enumerable) copying.refuse('is not enumerable', key)
     else {
       const value: unknown = kept(descriptor.value, copying, copy, key)
-      if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true, writable: true })
-      else copy[key] = value
+      put(copy, key, value)
     }
   }
   return copy
 }
 
+/** Whether it inherits from nothing, or from what inherits from nothing: another realm has an Object.prototype of its own. */
+export function isPlainObject(source: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(source)
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** A subclass has a prototype that is no array; Array.prototype is one, in every realm. */
+export function isPlainArray(source: unknown[]): boolean {
+  return Array.isArray(Object.getPrototypeOf(source))
+}
+
+/** Gives an object that is being copied its own property of that name. */
+export function put(copy: Container, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true, writable: true })
+  else copy[key] = value
+}
+
 function copyArray(source: unknown[], copying: Copying): unknown[] {
-  // A subclass has a prototype that is no array; Array.prototype is one, in every realm.
-  if (!Array.isArray(Object.getPrototypeOf(source))) copying.refuse(`is ${named(source)}, not a plain array`)
+  if (!isPlainArray(source)) copying.refuse(`is ${named(source)}, not a plain array`)
   for (let index = 0; index < source.length; index++) {
     if (source[index] !== undefined) continue
     copying.refuse(Object.hasOwn(source, index) ? 'is undefined' : 'is a hole: an array must have no gaps', index)
@@ -101,7 +113,7 @@ const MAX_LISTED = 64
 const WITHOUT_ELEMENTS = { maxArrayLength: 0, depth: 0, showHidden: true, customInspect: false, breakLength: Infinity } as const
 
 /** May say no when it is so: then the keys are listed after all. */
-function hasOnlyElements(source: unknown[]): boolean {
+export function hasOnlyElements(source: unknown[]): boolean {
   const { length } = source
   if (length <= MAX_LISTED) return Object.keys(source).length === length && Object.getOwnPropertySymbols(source).length === 0
   return inspect(source, WITHOUT_ELEMENTS) === `[ ... ${length} more items, [length]: ${length} ]`

@@ -1,6 +1,7 @@
 import { type Container, type Key, nestedKeys, scalarFault } from './container.ts'
 import { DeepCopy } from './deep-copy.ts'
 import { HarnessError } from './errors.ts'
+import { quickCopy } from './quick-copy.ts'
 import { isSealed, seal } from './sealed.ts'
 
 /** Any value that JSON can hold. */
@@ -71,6 +72,8 @@ const NONE: readonly Key[] = []
 
 /** Of what stands in the thing of that name, or at `key` of it. */
 function copyOf(value: object, name: string, ...key: readonly Key[]): object {
+  const copy = quickCopy(value)
+  if (copy !== undefined) return copy
   return new DeepCopy((why, path) => {
     throw new JsonError(name + render([...key, ...path]), why)
   }).of(value)
