@@ -1,5 +1,6 @@
+import type { ToolExecutionResult } from '@loopguard/tools'
 import { describe, expect, it } from 'vitest'
-import { codeOf, context, contextsOf, Host } from './support.ts'
+import { bogus, codeOf, context, contextsOf, Host, said } from './support.ts'
 
 describe('a wrapper whose answer comes when the caller has aborted', () => {
   it('without next(): no body ran, and the result says so and keeps what the wrapper adds', async () => {
@@ -42,4 +43,24 @@ describe('a wrapper whose answer comes when the caller has aborted', () => {
     expect(codeOf(result)).toBe('ABORTED')
     expect(contextsOf(result)).toEqual(['from the body', 'from the wrapper'])
   })
+})
+
+it('a wrapper that answers nothing while its next() runs has forgotten to return it', async () => {
+  const host = await Host.start(() => 'done')
+  host.ctx.on('tools/execute', (_exec, next) => bogus(void next()))
+  expect(said(await host.call())).toContain('plugin "root" returned undefined, not a result (did it forget `return next()`?)')
+})
+
+it('a result that wrappers hand on is the very one of the dispatch', async () => {
+  const host = await Host.start(() => 'done')
+  const seen: ToolExecutionResult[] = []
+  for (let wrapper = 0; wrapper < 2; wrapper++) {
+    host.ctx.on('tools/execute', async (_exec, next) => {
+      const result = await next()
+      seen.push(result)
+      return result
+    })
+  }
+  seen.push(await host.call())
+  expect(new Set(seen).size).toBe(1)
 })
