@@ -14,13 +14,19 @@ export function onDispatch(ctx: Context, listeners: Readonly<Record<string, Disp
   const { events } = busOf(ctx)
   let tap = taps.get(events)
   if (tap === undefined) taps.set(events, (tap = new Tap()))
-  tap.join(ctx, Object.entries(listeners))
+  tap.join(
+    ctx,
+    Object.entries(listeners).map(([event, listener]) => ({ event, listener })),
+  )
 }
 
 /** One for each event bus. */
 const taps = new WeakMap<object, Tap>()
 
-type Entry = readonly [event: string, listener: DispatchListener]
+interface Entry {
+  readonly event: string
+  readonly listener: DispatchListener
+}
 
 class Tap {
   private readonly members = new Set<Context>()
@@ -31,16 +37,16 @@ class Tap {
     ctx.effect(
       () => {
         this.members.add(ctx)
-        for (const entry of joining) this.entries.set(entry[0], [...this.of(entry[0]), entry])
+        for (const entry of joining) this.entries.set(entry.event, [...this.of(entry.event), entry])
         return () => {
           this.members.delete(ctx)
           for (const entry of joining) {
-            const left = this.of(entry[0]).filter((each) => each !== entry)
-            this.entries.set(entry[0], left)
+            const left = this.of(entry.event).filter((each) => each !== entry)
+            this.entries.set(entry.event, left)
           }
         }
       },
-      `onDispatch(${joining.map(([event]) => JSON.stringify(event)).join(', ')})`,
+      `onDispatch(${joining.map(({ event }) => JSON.stringify(event)).join(', ')})`,
     )
     if (!this.isHeld) this.hold()
   }
@@ -50,7 +56,8 @@ class Tap {
     this.isHeld = holder !== undefined
     if (holder === undefined) return
     const tell = (_mode: unknown, event: string, args: readonly unknown[], carrier: unknown): void => {
-      for (const [, listener] of this.of(event)) listener(args, carrier)
+      const entries = this.of(event)
+      for (let at = 0; at < entries.length; at++) entries[at]!.listener(args, carrier)
     }
     const pass = (): void => this.hold()
     holder.effect(function* () {

@@ -1,7 +1,7 @@
 import { messageOf } from '@loopguard/kit/errors'
 import type { Bus } from './bus.ts'
-import { type Hook, hooksOf, ownerAt } from './hooks.ts'
-import { listenersOf } from './listeners.ts'
+import type { Hook } from './hooks.ts'
+import { callHook, hooksHeard } from './listeners.ts'
 
 /**
  * Resolves the listeners of one emit. Cordis fires `internal/dispatch` meanwhile, so a throw here is a veto, and is the caller's.
@@ -9,19 +9,19 @@ import { listenersOf } from './listeners.ts'
  * event and the plugin that owns the listener.
  */
 export function resolveContained(bus: Bus, carrier: object | null, name: string, args: readonly unknown[]): () => void {
-  const listeners = listenersOf(bus, 'emit', carrier, name, args)
-  if (listeners.length === 0) return nothing
-  const owners = hooksOf(bus, name)
+  const hooks = hooksHeard(bus, 'emit', carrier, name, args)
+  if (hooks.length === 0) return nothing
   return () => {
-    for (const [index, listener] of listeners.entries()) {
-      const report = (thrown: unknown): void => logContained(bus, carrier, name, owners, index, thrown)
-      try {
-        const returned = listener(...args)
-        if (isThenable(returned)) void Promise.resolve(returned).catch(report)
-      } catch (thrown) {
-        report(thrown)
-      }
-    }
+    for (const hook of hooks) deliver(bus, carrier, name, hook, args)
+  }
+}
+
+function deliver(bus: Bus, carrier: object | null, name: string, hook: Hook, args: readonly unknown[]): void {
+  try {
+    const returned = callHook(hook, carrier, args)
+    if (isThenable(returned)) void Promise.resolve(returned).catch((thrown: unknown) => logContained(bus, name, hook, thrown))
+  } catch (thrown) {
+    logContained(bus, name, hook, thrown)
   }
 }
 
@@ -30,14 +30,14 @@ export function resolveContained(bus: Bus, carrier: object | null, name: string,
  * `internal/dispatch` is contained too: such an event reports what has happened already.
  */
 export function emitContained(bus: Bus, carrier: object | null, name: string, args: readonly unknown[]): void {
-  let deliver
+  let tell
   try {
-    deliver = resolveContained(bus, carrier, name, args)
+    tell = resolveContained(bus, carrier, name, args)
   } catch (thrown) {
     log(bus, 'loopguard', `${name}: vetoed before any listener ran: ${messageOf(thrown)}`, thrown)
     return
   }
-  deliver()
+  tell()
 }
 
 const nothing = (): void => {}
@@ -46,8 +46,8 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-function logContained(bus: Bus, carrier: object | null, name: string, hooks: readonly Hook[], index: number, thrown: unknown): void {
-  const plugin = ownerAt(hooks, carrier, index)
+function logContained(bus: Bus, name: string, { ctx }: Hook, thrown: unknown): void {
+  const plugin = ctx.fiber.name
   log(bus, plugin, `${name}: a listener of plugin "${plugin}" failed: ${messageOf(thrown)}`, thrown)
 }
 

@@ -5,7 +5,7 @@ import { plain } from './original.ts'
 /** A callback that is called on behalf of a carrier. */
 export type Listener = (...args: unknown[]) => unknown
 
-const NONE: readonly Listener[] = Object.freeze([])
+const NONE: readonly never[] = Object.freeze([])
 
 /**
  * The listeners of one dispatch, outermost first, resolved as Cordis does it, several times as fast. `internal/dispatch` is fired before:
@@ -18,25 +18,34 @@ export function listenersOf(
   name: string,
   args: readonly unknown[],
 ): readonly Listener[] {
-  const watchers = hooksOf(bus, 'internal/dispatch')
-  if (watchers.length > 0) {
-    const seen = [...args]
-    for (const { callback } of watchers) call(callback, null, [mode, name, seen, carrier])
-  }
-  const hooks = bus.events._hooks[name]
-  return hooks === undefined || hooks.length === 0 ? NONE : heard(hooks, carrier)
+  const hooks = hooksHeard(bus, mode, carrier, name, args)
+  return hooks.length === 0
+    ? NONE
+    : hooks.map(
+        (hook) =>
+          (...given) =>
+            callHook(hook, carrier, given),
+      )
 }
 
 /** Without `bind`, which is slow for what Cordis wraps a callback in, and without that wrapper for one that names its original. */
-function heard(hooks: readonly Hook[], carrier: object | null): readonly Listener[] {
-  const listeners: Listener[] = []
-  for (const hook of hooks) {
-    const callback = plain(hook.callback)
-    if (hears(hook, carrier)) listeners.push((...args) => call(callback, carrier, args))
-  }
-  return listeners
+export function callHook({ callback }: Hook, carrier: object | null, args: readonly unknown[]): unknown {
+  return plain(callback).apply(carrier, args as never[])
 }
 
-function call(callback: Hook['callback'], carrier: object | null, args: readonly unknown[]): unknown {
-  return callback.apply(carrier, args as never[])
+/** The same, as Cordis keeps them. */
+export function hooksHeard(
+  bus: Bus,
+  mode: 'emit' | 'waterfall',
+  carrier: object | null,
+  name: string,
+  args: readonly unknown[],
+): readonly Hook[] {
+  const watchers = hooksOf(bus, 'internal/dispatch')
+  if (watchers.length > 0) {
+    const seen = args.slice()
+    for (const { callback } of watchers) (callback as Listener).call(null, mode, name, seen, carrier)
+  }
+  const hooks = hooksOf(bus, name)
+  return carrier === null || hooks.length === 0 ? hooks : hooks.filter((hook) => hears(hook, carrier))
 }
