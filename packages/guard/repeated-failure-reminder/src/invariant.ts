@@ -9,8 +9,10 @@ import {
   reminderCompanion,
   seenOf,
   type Seen,
+  watchSteps,
 } from '@loopguard/advisory/companion'
 import type { Companion } from '@loopguard/invariants/companion'
+import type { StepCalls } from '@loopguard/repeat'
 
 const NAME = 'repeated-failure-reminder'
 const MAX_CALLS = 64
@@ -28,15 +30,17 @@ interface Known {
   readonly runs: Map<GuardInPlace, { readonly key: string; readonly length: number }>
 }
 
-const plugin: Companion = reminderCompanion(NAME, `@loopguard/${NAME}`, (): Recount => {
+const plugin: Companion = reminderCompanion(NAME, `@loopguard/${NAME}`, (ctx): Recount => {
   const agents = new WeakMap<object, Known>()
+  const stepOf = watchSteps(ctx)
   const isDue = (call: RecountedCall): boolean | undefined => {
     const { agent, name: tool, args, guard } = call
     const { thresholds, maskVolatile, errors } = guard?.config ?? {}
-    const [known, key, outcome, isMeant] = [agents.get(agent), keyOf(tool, args), call.outcome(), meant(guard, tool)]
+    const [known, isMeant] = [agents.get(agent), meant(guard, tool)]
     const isKnown = known !== undefined && known.guard === guard && isMeant !== undefined && isList<number>(thresholds)
+    const [key, outcome] = isKnown ? [keyOf(tool, args), call.outcome()] : []
     if (!isKnown || key === undefined || outcome === undefined) return void agents.delete(agent)
-    const isSpokenOf = spokenOf(known, key, call)
+    const runs = runsOf(known, key, call)
     if (!isMeant) return false
     const { failures } = known
     const last = failures.get(key)
@@ -47,7 +51,10 @@ const plugin: Companion = reminderCompanion(NAME, `@loopguard/${NAME}`, (): Reco
     const count = last === undefined ? 1 : grown(last, seen, maskVolatile !== false)
     if (failures.size === MAX_CALLS) failures.delete([...failures.keys()][0] as string)
     failures.set(key, { seen, count })
-    if (thresholds.includes(count)) return isSpokenOf === undefined ? undefined : !isSpokenOf
+    if (thresholds.includes(count)) {
+      const isSpokenOf = spokenOf(runs, key, stepOf(agent))
+      return isSpokenOf === undefined ? undefined : !isSpokenOf
+    }
     return Number.isNaN(count) ? undefined : false
   }
   return {
@@ -72,21 +79,32 @@ function grown(last: Failure, seen: Seen, masks: boolean): number {
   return change === 'same' ? last.count + 1 : 1
 }
 
-/** Whether a reminder of repeated calls speaks of this call; `undefined` when that cannot be said. */
-function spokenOf(known: Known, key: string, { name: tool, beside, step }: RecountedCall): boolean | undefined {
-  let isSpokenOf: boolean | undefined = false
-  for (const other of beside('repeat-tool-reminder')) {
+/** By a reminder of repeated calls. */
+interface RunBeside {
+  /** Its lowest threshold is reached. */
+  readonly isReached: boolean
+  /** The run is no longer than one of any calls, and may begin anew. */
+  readonly needsEqualResults: boolean
+}
+
+/** The runs that this call goes on with, by each reminder of repeated calls that counts it. */
+function runsOf(known: Known, key: string, { name: tool, beside }: RecountedCall): readonly RunBeside[] {
+  return beside('repeat-tool-reminder').flatMap((other) => {
     const { thresholds, results } = other.config
-    if (meant(other, tool) !== true || !isList<number>(thresholds)) continue
+    if (meant(other, tool) !== true || !isList<number>(thresholds)) return []
     const last = known.runs.get(other)
     const length = last?.key === key ? last.length + 1 : 1
     known.runs.set(other, { key, length })
-    // A run of calls with equal results is no longer than one of any calls, and may begin anew. In this step it may have been, or become, longer.
-    const isTwice = (step?.calls ?? []).filter((call) => keyOf(call.name, call.args) === key).length > 1
-    if (length >= Math.min(...thresholds) && results !== 'unchanged') return true
-    if (length >= Math.min(...thresholds) || isTwice) isSpokenOf = undefined
-  }
-  return isSpokenOf
+    return { isReached: length >= Math.min(...thresholds), needsEqualResults: results === 'unchanged' }
+  })
+}
+
+/** Whether a reminder of repeated calls speaks of this call; `undefined` when that cannot be said. */
+function spokenOf(runs: readonly RunBeside[], key: string, step: StepCalls | undefined): boolean | undefined {
+  if (runs.some(({ isReached, needsEqualResults }) => isReached && !needsEqualResults)) return true
+  // In this step the call may have been, or become, longer.
+  const isTwice = (): boolean => (step?.calls ?? []).filter((call) => keyOf(call.name, call.args) === key).length > 1
+  return runs.length > 0 && (runs.some(({ isReached }) => isReached) || isTwice()) ? undefined : false
 }
 
 export const name: string = plugin.name

@@ -1,15 +1,18 @@
 // What the companions of reminding guards share: it re-derives from events what a guard must have said, with nothing of the guard.
-import { busOf, hears, type Hook, hooksOf } from '@loopguard/cordis-internals'
+import type { Context } from '@deepseek-ai/cordis'
+import { busOf } from '@loopguard/cordis-internals'
 import { companion, type Companion, listen, onDispatch } from '@loopguard/invariants/companion'
 import type { UserMessage } from '@loopguard/llm'
 import type { ToolExecution, ToolExecutionResult } from '@loopguard/tools'
-import type { Outcome, StepCalls } from '@loopguard/repeat'
+import type { Outcome } from '@loopguard/repeat'
+import { type GuardInPlace, type Owner, ownersOn } from './in-place.ts'
 import { outcomeOf } from './outcome.ts'
 import { watchLog } from './step-log.ts'
-import { watchSteps } from './steps.ts'
 
 export { changeOf, type Change, type Seen, seenOf } from './change.ts'
+export type { GuardInPlace } from './in-place.ts'
 export { isList, keyOf, matches } from './recount.ts'
+export { watchSteps } from './steps.ts'
 
 /** A call at its review, of an agent and not nested. `guard` stands for the activation of the guard that counts it, if one alone does. */
 export interface RecountedCall {
@@ -19,15 +22,8 @@ export interface RecountedCall {
   /** What it came to, if that can be read. */
   readonly outcome: () => Outcome | undefined
   readonly guard: GuardInPlace | undefined
-  /** All calls of its step, where the host's log shows them. */
-  readonly step: StepCalls | undefined
   /** The activations of another guard that count it too. */
   readonly beside: (name: string) => readonly GuardInPlace[]
-}
-
-/** An activation of a guard: each has an object of its own. */
-export interface GuardInPlace {
-  readonly config: Readonly<Record<string, unknown>>
 }
 
 /** A small model of a guard. */
@@ -43,45 +39,34 @@ export interface Recount {
 const OUR_GUARDS: ReadonlySet<unknown> = new Set(['repeat-tool-reminder', 'repeated-failure-reminder', 'timeout-policy'])
 
 /** Each reminder must come when the model says so, and stand in the log after the results of its step. */
-export function reminderCompanion(guardName: string, packageName: string, recountOf: () => Recount): Companion {
+export function reminderCompanion(guardName: string, packageName: string, recountOf: (ctx: Context) => Recount): Companion {
   const remindersIn = (messages: readonly UserMessage[] = []): string[] =>
     messages.filter(({ source }) => source.kind === 'plugin' && source.plugin === guardName).map(({ id }) => id)
   return companion({
     name: `${guardName}-invariant`,
     packageName,
     install(ctx, fail) {
-      const bus = busOf(ctx)
-      const recount = recountOf()
-      const stepOf = watchSteps(ctx)
-      const places = new WeakMap<Hook, GuardInPlace>()
+      const recount = recountOf(ctx)
+      const heardBy = ownersOn(busOf(ctx))
       /** Of a call whose result is still to come: what it was before its review, and whether a reminder is due. */
       const reviews = new WeakMap<WeakKey, { readonly before: ToolExecutionResult; readonly isDue: boolean | undefined }>()
-      const heard = (event: string, carrier: unknown): Hook[] => hooksOf(bus, event).filter((hook) => hears(hook, carrier))
-      const guards = (name: string, carrier: unknown): Hook[] =>
-        heard('tools/post-execute', carrier).filter((hook) => nameOf(hook) === name)
-      const placeOf = (hook: Hook): GuardInPlace => {
-        const place = places.get(hook) ?? { config: Object(hook.ctx.fiber.config) as Record<string, unknown> }
-        places.set(hook, place)
-        return place
-      }
       /** The guard that hears an event: if it is one, and no listener of another plugin, which may keep things from it, stands outside. */
-      const guardAt = (event: string, carrier: unknown): GuardInPlace | undefined => {
-        const [guard, ...more] = guards(guardName, carrier)
+      const guardAmong = (reviewers: readonly Owner[], listeners: readonly Owner[]): GuardInPlace | undefined => {
+        const [guard, ...more] = reviewers.filter(({ name }) => name === guardName)
         if (guard === undefined || more.length > 0) return undefined
-        const outermost = heard(event, carrier).find((hook) => hook.ctx.fiber === guard.ctx.fiber || !OUR_GUARDS.has(nameOf(hook)))
-        return outermost !== undefined && outermost.ctx.fiber !== guard.ctx.fiber ? undefined : placeOf(guard)
+        const outermost = listeners.find(({ fiber, name }) => fiber === guard.fiber || !OUR_GUARDS.has(name))
+        return outermost !== undefined && outermost.fiber !== guard.fiber ? undefined : guard.place
       }
       const isDue = ({ agent, parent, name, arguments: args }: ToolExecution, result: unknown, carrier: unknown): boolean | undefined => {
         if (!isObject(agent) || (parent ?? undefined) !== undefined) return false
-        const beside = (other: string): GuardInPlace[] => guards(other, carrier).map(placeOf)
+        const reviewers = heardBy('tools/post-execute', carrier)
         return recount.isDue({
           agent,
           name,
           args,
           outcome: () => readable(result),
-          guard: guardAt('tools/post-execute', carrier),
-          step: stepOf(agent),
-          beside,
+          guard: guardAmong(reviewers, reviewers),
+          beside: (other) => reviewers.filter((owner) => owner.name === other).map(({ place }) => place),
         })
       }
       // At the dispatch, where each event passes once, independent of its listeners.
@@ -94,7 +79,7 @@ export function reminderCompanion(guardName: string, packageName: string, recoun
           const { agent, messages } = Object(event) as Record<string, unknown>
           if (!isObject(agent) || !Array.isArray(messages)) return
           if (!(messages as readonly (UserMessage | undefined)[]).some((message) => message?.source?.kind === 'user')) return
-          recount.startAfresh(agent, guardAt('agent/pre-step', carrier))
+          recount.startAfresh(agent, guardAmong(heardBy('tools/post-execute', carrier), heardBy('agent/pre-step', carrier)))
         },
       })
       listen(ctx, 'tools/result', (exec, result) => {
@@ -123,7 +108,6 @@ function readable(result: unknown): Outcome | undefined {
   }
 }
 
-const nameOf = (hook: Hook): unknown => hook.ctx.fiber.runtime?.name
 /** A call goes by its token: some hosts show different objects at different stages. */
 const idOf = (exec: object): WeakKey => (exec as Partial<ToolExecution>).token ?? exec
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
