@@ -1,6 +1,7 @@
-import { companion, type Companion, type InvariantFailure, listen } from '@loopguard/invariants/companion'
+import { companion, type Companion, listen } from '@loopguard/invariants/companion'
 import type { LlmRequest } from './runtime.ts'
 import type { ModelBlock, StreamChunk } from './stream.ts'
+import { type Judge, Watched } from './watched.ts'
 
 const plugin: Companion = companion({
   name: 'llm-invariant',
@@ -8,7 +9,13 @@ const plugin: Companion = companion({
   inject: ['llm'],
   install(ctx, fail) {
     // Outermost: what the consumer of the stream gets, wrappers included.
-    listen(ctx, 'llm/stream', (request, next) => watch(request, next(), fail), { prepend: true })
+    const watch = ({ provider, sessionId }: LlmRequest, stream: AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> => ({
+      [Symbol.asyncIterator]: () =>
+        new Watched(stream[Symbol.asyncIterator](), new ChunkGrammar(), (complaint) =>
+          fail(`stream of provider "${provider}", session "${sessionId}": ${complaint}`),
+        ),
+    })
+    listen(ctx, 'llm/stream', (request, next) => watch(request, next()), { prepend: true })
   },
 })
 
@@ -16,62 +23,6 @@ export const name: string = plugin.name
 export const inject: string[] = plugin.inject
 /** Checks the grammar of the chunks that each stream yields, and that none comes after the finish. */
 export const apply: Companion['apply'] = plugin.apply
-
-async function* watch(
-  { provider, sessionId }: LlmRequest,
-  stream: AsyncIterable<StreamChunk>,
-  fail: InvariantFailure,
-): AsyncGenerator<StreamChunk, void, undefined> {
-  const grammar = new ChunkGrammar()
-  const judge = (complaint: string | undefined): void => {
-    if (complaint !== undefined) fail(`stream of provider "${provider}", session "${sessionId}": ${complaint}`)
-  }
-  const source = stream[Symbol.asyncIterator]()
-  let state: 'open' | 'finished' | 'over' = 'over'
-  try {
-    for (;;) {
-      state = 'over'
-      const { done, value } = await source.next()
-      if (done === true) return judge(grammar.end())
-      state = 'open'
-      judge(grammar.next(value))
-      if (value.type === 'finish') state = 'finished'
-      yield value
-    }
-  } finally {
-    if (state === 'open') await source.return?.()
-    if (state === 'finished') judge(await lookBehind(source))
-  }
-}
-
-/**
- * A consumer stops at the finish, so what stands behind it must be asked for. Only what is there at once is judged: an adapter that
- * idles there must not hold up its consumer.
- */
-async function lookBehind(source: AsyncIterator<StreamChunk, unknown>): Promise<string | undefined> {
-  const late = await atOnce(source.next())
-  const left = Promise.resolve(source.return?.())
-  if (late === undefined) {
-    left.catch(() => {})
-    return undefined
-  }
-  await left
-  return late.done === true ? undefined : cameLate(late.value)
-}
-
-async function atOnce(asked: PromiseLike<IteratorResult<StreamChunk, unknown>>): Promise<IteratorResult<StreamChunk, unknown> | undefined> {
-  let answer: IteratorResult<StreamChunk, unknown> | undefined
-  void asked.then(
-    (result) => (answer = result),
-    () => (answer = { done: true, value: undefined }),
-  )
-  for (let turn = 0; turn < 50 && answer === undefined; turn++) await Promise.resolve()
-  return answer
-}
-
-function cameLate({ type }: StreamChunk): string {
-  return `a "${type}" chunk came after the finish`
-}
 
 interface Block {
   readonly type: ModelBlock['type']
@@ -82,12 +33,12 @@ interface Block {
 }
 
 /** What may follow what, told anew so that the assembler is not checked against itself. */
-class ChunkGrammar {
+class ChunkGrammar implements Judge {
   private readonly blocks = new Map<number, Block>()
   private finished = false
 
   next(chunk: StreamChunk): string | undefined {
-    if (this.finished) return cameLate(chunk)
+    if (this.finished) return this.late(chunk)
     switch (chunk.type) {
       case 'block-start':
         if (this.blocks.has(chunk.index)) return `block ${chunk.index} was started twice`
@@ -121,6 +72,10 @@ class ChunkGrammar {
 
   end(): string | undefined {
     return this.finished ? undefined : 'it ended without a finish'
+  }
+
+  late({ type }: StreamChunk): string {
+    return `a "${type}" chunk came after the finish`
   }
 
   private delta(index: number, type: ModelBlock['type'], text: string): string | undefined {
