@@ -10,7 +10,8 @@ const plugin: Companion = companion({
     onDispatch(ctx, {
       // A throw here refuses the event before anything is committed.
       'session/event'(args) {
-        const [session, candidate] = args as [{ readonly id: string; readonly events: readonly SessionEvent[] }, SessionEvent]
+        const session = args[0] as { readonly id: string; readonly events: readonly SessionEvent[] }
+        const candidate = args[1] as SessionEvent
         let grammar = grammars.get(session)
         if (grammar === undefined) grammars.set(session, (grammar = new LogGrammar()))
         // What is committed is folded, never judged: a log that was broken before must not block the agent for ever.

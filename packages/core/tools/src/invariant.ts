@@ -18,8 +18,10 @@ const AFTER: Readonly<Record<Stage, readonly (Stage | 'start' | 'midway')[]>> = 
 
 interface Seen {
   stage: Stage | 'start' | 'midway'
-  readonly identity: readonly unknown[]
+  readonly identity: Identity
 }
+
+type Identity = Pick<ToolExecution, 'name' | 'callId' | 'arguments' | 'agent' | 'parent'>
 
 const plugin: Companion = companion({
   name: 'tools-invariant',
@@ -38,11 +40,12 @@ const plugin: Companion = companion({
       // A review that somebody refuses to let begin fails the call.
       const unreviewed = failed && before !== 'result'
       if (!unreviewed && !AFTER[stage].includes(before)) return `stage ${stage} came after ${before}`
-      return seen === undefined || isSame(seen.identity, identityOf(exec)) ? undefined : `its identity changed before stage ${stage}`
+      return seen === undefined || isSame(seen.identity, exec) ? undefined : `its identity changed before stage ${stage}`
     }
     const listener = (stage: Stage): DispatchListener => {
       return (args) => {
-        const [exec, result] = args as [ToolExecution, ToolExecutionResult?]
+        const exec = args[0] as ToolExecution
+        const result = args[1] as ToolExecutionResult | undefined
         if (typeof (exec as Partial<ToolExecution> | undefined)?.token !== 'symbol') return
         const complaint =
           enter(stage, exec, stage === 'result' && result?.isError === true) ??
@@ -66,12 +69,18 @@ export const inject: string[] = plugin.inject
  */
 export const apply: Companion['apply'] = plugin.apply
 
-function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.every((part, index) => part === other[index])
+function isSame(one: Identity, other: Identity): boolean {
+  return (
+    one.name === other.name &&
+    one.callId === other.callId &&
+    one.arguments === other.arguments &&
+    one.agent === other.agent &&
+    one.parent === other.parent
+  )
 }
 
-function identityOf({ name: tool, callId, arguments: args, agent, parent }: ToolExecution): readonly unknown[] {
-  return [tool, callId, args, agent, parent]
+function identityOf({ name: tool, callId, arguments: args, agent, parent }: ToolExecution): Identity {
+  return { name: tool, callId, arguments: args, agent, parent }
 }
 
 function reported(fail: () => void): void {
@@ -83,14 +92,16 @@ function reported(fail: () => void): void {
 }
 
 function isDeepFrozen(root: unknown): boolean {
-  const pending = [root]
-  const seen = new Set<unknown>()
-  while (pending.length > 0) {
-    const value = pending.pop()
-    if (typeof value !== 'object' || value === null || seen.has(value)) continue
-    if (!Object.isFrozen(value)) return false
-    seen.add(value)
-    for (const part of Object.values(value)) pending.push(part)
+  if (!isObject(root)) return true
+  // A set is walked in the order of its members, those that join meanwhile included.
+  const parts = new Set([root])
+  for (const part of parts) {
+    if (!Object.isFrozen(part)) return false
+    for (const value of Object.values(part)) if (isObject(value)) parts.add(value)
   }
   return true
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
