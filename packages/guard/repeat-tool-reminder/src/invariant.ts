@@ -1,10 +1,10 @@
 import {
   changeOf,
+  type GuardInPlace,
   isList,
   keyOf,
   matches,
   type Recount,
-  type RecountedCall,
   reminderCompanion,
   seenOf,
   type Seen,
@@ -15,7 +15,7 @@ import type { Outcome } from '@loopguard/repeat'
 const NAME = 'repeat-tool-reminder'
 
 interface Run {
-  readonly guard: RecountedCall['guard']
+  readonly guard: GuardInPlace | undefined
   readonly key: string | undefined
   readonly length: number
   /** Its last result where results are compared; `null` if that could not be read. */
@@ -27,12 +27,14 @@ const plugin: Companion = reminderCompanion(NAME, `@loopguard/${NAME}`, (): Reco
   const runs = new WeakMap<object, Run>()
   return {
     isDue({ agent, name: tool, args, outcome, guard }) {
-      const { thresholds, include, exclude, results } = guard?.config ?? {}
+      const { thresholds, include, exclude, results } = guard.config
       // Another plugin of that name may have other rules.
       if (!isList<number>(thresholds) || !isList<string>(include) || !isList<string>(exclude)) return void runs.delete(agent)
       const isMeant = (pattern: string): boolean => matches(pattern, tool)
       if ((include.length > 0 && !include.some(isMeant)) || exclude.some(isMeant)) return false
-      const [last, key, seen] = [runs.get(agent), keyOf(tool, args), results === 'unchanged' ? seenIn(outcome()) : undefined]
+      const last = runs.get(agent)
+      const key = keyOf(tool, args)
+      const seen = results === 'unchanged' ? seenIn(outcome()) : undefined
       const isKnown = last?.guard === guard && last?.key !== undefined && key !== undefined && seen !== null
       const length = !isKnown ? NaN : key !== last.key ? 1 : grown(last, seen)
       runs.set(agent, { guard, key, length, seen })

@@ -35,8 +35,9 @@ const plugin: Companion = reminderCompanion(NAME, `@loopguard/${NAME}`, (ctx): R
   const stepOf = watchSteps(ctx)
   const isDue = (call: RecountedCall): boolean | undefined => {
     const { agent, name: tool, args, guard } = call
-    const { thresholds, maskVolatile, errors } = guard?.config ?? {}
-    const [known, isMeant] = [agents.get(agent), meant(guard, tool)]
+    const { thresholds, maskVolatile, errors } = guard.config
+    const known = agents.get(agent)
+    const isMeant = meant(guard, tool)
     const isKnown = known !== undefined && known.guard === guard && isMeant !== undefined && isList<number>(thresholds)
     const [key, outcome] = isKnown ? [keyOf(tool, args), call.outcome()] : []
     if (!isKnown || key === undefined || outcome === undefined) return void agents.delete(agent)
@@ -65,8 +66,8 @@ const plugin: Companion = reminderCompanion(NAME, `@loopguard/${NAME}`, (ctx): R
 })
 
 /** Whether calls of a tool count; `undefined` for a configuration that is not understood, that of another plugin of that name say. */
-function meant(guard: GuardInPlace | undefined, tool: string): boolean | undefined {
-  const { include, exclude } = guard?.config ?? {}
+function meant({ config }: GuardInPlace, tool: string): boolean | undefined {
+  const { include, exclude } = config
   if (!isList<string>(include) || !isList<string>(exclude)) return undefined
   const isIt = (pattern: string): boolean => matches(pattern, tool)
   return (include.length === 0 || include.some(isIt)) && !exclude.some(isIt)

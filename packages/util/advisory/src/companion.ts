@@ -5,7 +5,7 @@ import { companion, type Companion, listen, onDispatch } from '@loopguard/invari
 import type { UserMessage } from '@loopguard/llm'
 import type { ToolExecution, ToolExecutionResult } from '@loopguard/tools'
 import type { Outcome } from '@loopguard/repeat'
-import { type GuardInPlace, type Owner, ownersOn } from './in-place.ts'
+import { type GuardInPlace, Places } from './in-place.ts'
 import { outcomeOf } from './outcome.ts'
 import { watchLog } from './step-log.ts'
 
@@ -14,14 +14,14 @@ export type { GuardInPlace } from './in-place.ts'
 export { isList, keyOf, matches } from './recount.ts'
 export { watchSteps } from './steps.ts'
 
-/** A call at its review, of an agent and not nested. `guard` stands for the activation of the guard that counts it, if one alone does. */
+/** A call at its review, of an agent and not nested. `guard` stands for the activation of the guard that counts it. */
 export interface RecountedCall {
   readonly agent: object
   readonly name: string
   readonly args: unknown
   /** What it came to, if that can be read. */
   readonly outcome: () => Outcome | undefined
-  readonly guard: GuardInPlace | undefined
+  readonly guard: GuardInPlace
   /** The activations of another guard that count it too. */
   readonly beside: (name: string) => readonly GuardInPlace[]
 }
@@ -32,46 +32,41 @@ export interface Recount {
   isDue(call: RecountedCall): boolean | undefined
   /** A user has spoken. */
   startAfresh(agent: object, guard: GuardInPlace | undefined): void
-  /** A review failed or was vetoed: what the guard knows of this agent is not known any more. */
+  /** A review failed or was vetoed, or not one guard alone counts a call: what the guard knows of this agent is not known any more. */
   lose(agent: object): void
 }
 
-const OUR_GUARDS: ReadonlySet<unknown> = new Set(['repeat-tool-reminder', 'repeated-failure-reminder', 'timeout-policy'])
-
 /** Each reminder must come when the model says so, and stand in the log after the results of its step. */
 export function reminderCompanion(guardName: string, packageName: string, recountOf: (ctx: Context) => Recount): Companion {
-  const remindersIn = (messages: readonly UserMessage[] = []): string[] =>
+  const remindersIn = (messages: readonly UserMessage[]): string[] =>
     messages.filter(({ source }) => source.kind === 'plugin' && source.plugin === guardName).map(({ id }) => id)
   return companion({
     name: `${guardName}-invariant`,
     packageName,
     install(ctx, fail) {
       const recount = recountOf(ctx)
-      const heardBy = ownersOn(busOf(ctx))
+      const places = new Places(busOf(ctx))
+      const seeResult = watchLog(ctx, fail, remindersIn)
       /** Of a call whose result is still to come: what it was before its review, and whether a reminder is due. */
       const reviews = new WeakMap<WeakKey, { readonly before: ToolExecutionResult; readonly isDue: boolean | undefined }>()
-      /** The guard that hears an event: if it is one, and no listener of another plugin, which may keep things from it, stands outside. */
-      const guardAmong = (reviewers: readonly Owner[], listeners: readonly Owner[]): GuardInPlace | undefined => {
-        const [guard, ...more] = reviewers.filter(({ name }) => name === guardName)
-        if (guard === undefined || more.length > 0) return undefined
-        const outermost = listeners.find(({ fiber, name }) => fiber === guard.fiber || !OUR_GUARDS.has(name))
-        return outermost !== undefined && outermost.fiber !== guard.fiber ? undefined : guard.place
-      }
       const isDue = ({ agent, parent, name, arguments: args }: ToolExecution, result: unknown, carrier: unknown): boolean | undefined => {
         if (!isObject(agent) || (parent ?? undefined) !== undefined) return false
-        const reviewers = heardBy('tools/post-execute', carrier)
+        const guard = places.at('tools/post-execute', guardName, carrier)
+        if (guard === undefined) return void recount.lose(agent)
         return recount.isDue({
           agent,
           name,
           args,
           outcome: () => readable(result),
-          guard: guardAmong(reviewers, reviewers),
-          beside: (other) => reviewers.filter((owner) => owner.name === other).map(({ place }) => place),
+          guard,
+          beside: (other) => places.of(other, carrier),
         })
       }
       // At the dispatch, where each event passes once, independent of its listeners.
       onDispatch(ctx, {
-        'tools/post-execute'([exec, before], carrier) {
+        'tools/post-execute'(args, carrier) {
+          const exec = args[0]
+          const before = args[1]
           if (!isObject(exec) || !isObject(before)) return
           reviews.set(idOf(exec), { before: before as ToolExecutionResult, isDue: isDue(exec as ToolExecution, before, carrier) })
         },
@@ -79,23 +74,27 @@ export function reminderCompanion(guardName: string, packageName: string, recoun
           const { agent, messages } = Object(event) as Record<string, unknown>
           if (!isObject(agent) || !Array.isArray(messages)) return
           if (!(messages as readonly (UserMessage | undefined)[]).some((message) => message?.source?.kind === 'user')) return
-          recount.startAfresh(agent, guardAmong(heardBy('tools/post-execute', carrier), heardBy('agent/pre-step', carrier)))
+          recount.startAfresh(agent, places.at('agent/pre-step', guardName, carrier))
         },
       })
       listen(ctx, 'tools/result', (exec, result) => {
-        const { before, isDue: isWanted } = (isObject(exec) && reviews.get(idOf(exec))) || {}
-        if (before === undefined || !isObject(result)) return
-        reviews.delete(idOf(exec))
+        if (!isObject(exec) || !isObject(result)) return
+        seeResult(exec, result)
+        const id = idOf(exec)
+        const review = reviews.get(id)
+        if (review === undefined) return
+        reviews.delete(id)
+        const { before, isDue: isWanted } = review
         const isBlocked = result.isError && result.error.info?.code === 'BLOCKED'
         // Its review failed or was vetoed: what the guard has added is gone, and it may not have heard of the call.
         const isLost = result.isError && !isBlocked && !(before.isError && before.error.message === result.error.message)
         if (isLost && isObject(exec.agent)) recount.lose(exec.agent)
         if (isLost || isWanted === undefined) return
         const concludes = !before.isError && before.concludesTurn === true && !isBlocked
-        const [wanted, shown] = [isWanted && !concludes ? 1 : 0, remindersIn(result.additionalContexts).length]
+        const wanted = isWanted && !concludes ? 1 : 0
+        const shown = result.additionalContexts === undefined ? 0 : remindersIn(result.additionalContexts).length
         if (shown !== wanted) fail(`call "${exec.callId}" of tool "${exec.name}" shows ${shown} reminders, the recount expects ${wanted}`)
       })
-      watchLog(ctx, fail, remindersIn)
     },
   })
 }

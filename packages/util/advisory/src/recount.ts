@@ -11,6 +11,9 @@ export function matches(pattern: string, name: string): boolean {
   return ends.at(-1) === name.length
 }
 
+/** The types of what JSON holds besides numbers; what a host leaves undefined is no other value. */
+const OF_JSON: ReadonlySet<string> = new Set(['string', 'boolean', 'object', 'undefined'])
+
 /** A longer key is kept as a digest. */
 const MAX_KEY = 256
 
@@ -18,12 +21,16 @@ const MAX_KEY = 256
 export function keyOf(name: string, args: unknown): string | undefined {
   let left = 100_000
   const canonical = (value: unknown): string => {
-    if (left-- === 0 || !(Number.isFinite(value) || /^(string|boolean|object|undefined)$/.test(typeof value))) throw new TypeError()
+    if (left-- === 0 || (typeof value === 'number' ? !Number.isFinite(value) : !OF_JSON.has(typeof value))) throw new TypeError()
     if (typeof value !== 'object' || value === null) return `${JSON.stringify(value)}`
     if (Array.isArray(value)) return `[${Array.from(value, canonical).join()}]`
-    if (![Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)) throw new TypeError('no JSON')
-    const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-    return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join()}}`
+    const prototype: unknown = Object.getPrototypeOf(value)
+    if (prototype !== Object.prototype && prototype !== null) throw new TypeError('no JSON')
+    const members = value as Readonly<Record<string, unknown>>
+    return `{${Object.keys(members)
+      .sort()
+      .map((key) => `${JSON.stringify(key)}:${canonical(members[key])}`)
+      .join()}}`
   }
   try {
     const key = `${JSON.stringify(name)}${canonical(args)}`
