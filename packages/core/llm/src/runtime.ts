@@ -1,9 +1,9 @@
 import { type Context, Service } from '@deepseek-ai/cordis'
-import { endAtFinish } from './end-at-finish.ts'
 import { busOf, type Bus, listenersOf } from '@loopguard/cordis-internals'
 import { HarnessError, hopIfDue } from '@loopguard/kit'
-import { failureOf, type LlmFailure } from './errors.ts'
+import { endOfThrown, endWithoutFinish } from './ends.ts'
 import type { SessionId } from './ids.ts'
+import { innermost } from './innermost.ts'
 import type { Message } from './message.ts'
 import type { StreamChunk } from './stream.ts'
 
@@ -106,7 +106,7 @@ export class LlmRuntime extends Service {
     const frozen = Object.isFrozen(request) ? request : Object.freeze({ ...request })
     const open = (): AsyncIterable<StreamChunk> =>
       streamOf(adapterFor(adapters, frozen).stream(frozen), `the adapter of provider "${frozen.provider}" returned no stream`)
-    return terminated(frozen, 'cut', () => around(bus, frozen, open))
+    return terminated(frozen, () => around(bus, frozen, open))
   }
 }
 
@@ -126,7 +126,7 @@ function around(bus: Bus, request: LlmRequest, open: () => AsyncIterable<StreamC
   if (listeners.length === 0) return open()
   const from = (index: number): AsyncIterable<StreamChunk> => {
     const listener = listeners[index]
-    if (listener === undefined) return terminated(request, 'pass', () => endAtFinish(open()))
+    if (listener === undefined) return innermost(request, open)
     return streamOf(
       listener(request, () => from(index + 1)),
       'llm/stream: a listener returned no stream; is a `return next()` missing?',
@@ -140,49 +140,28 @@ function streamOf(answer: AsyncIterable<StreamChunk>, complaint: string): AsyncI
   throw new HarnessError(complaint, 'BAD_STREAM')
 }
 
-/** How many chunks behind a finish are passed on without a hop; a source that goes on for longer is not at its end, and must let go. */
-const AT_ONCE = 100
-
 /**
  * Always ends with a finish: a throw of `open` becomes one, and so does an end without one. A consumer's early exit is handed on to
- * the source. What comes after the first finish is cut off, or passed on to a consumer that asks for it.
+ * the source. What comes after the first finish is cut off.
  */
-async function* terminated(
-  request: LlmRequest,
-  behindFinish: 'cut' | 'pass',
-  open: () => AsyncIterable<StreamChunk>,
-): AsyncGenerator<StreamChunk, void, undefined> {
-  let finished = false
-  let behind = 0
+async function* terminated(request: LlmRequest, open: () => AsyncIterable<StreamChunk>): AsyncGenerator<StreamChunk, void, undefined> {
   let delivering = false
   try {
     const hop = hopIfDue()
     if (hop !== undefined) await hop
     for await (const chunk of open()) {
-      // To a listener that looks behind the finish for what is there at once, a hop would be idling.
-      const next = finished && ++behind <= AT_ONCE ? undefined : hopIfDue()
+      const next = hopIfDue()
       if (next !== undefined) await next
-      finished ||= chunk.type === 'finish'
+      const isFinish = chunk.type === 'finish'
       delivering = true
       yield chunk
+      if (isFinish) return
       delivering = false
-      if (finished && behindFinish === 'cut') return
     }
   } catch (thrown) {
-    // Thrown by a source that had finished, or while it was being closed because its consumer has left.
-    if (finished || delivering) return
-    yield endOf(request, failureOf(thrown, 'ADAPTER_FAILED'))
+    // Thrown while the source was being closed, because it had finished or its consumer has left.
+    if (!delivering) yield endOfThrown(request, thrown)
     return
   }
-  if (finished) return
-  yield endOf(
-    request,
-    request.signal.aborted
-      ? { message: `the request to provider "${request.provider}" was aborted`, code: 'REQUEST_ABORTED' }
-      : { message: `the stream of provider "${request.provider}" ended without a finish`, code: 'NO_FINISH' },
-  )
-}
-
-function endOf(request: LlmRequest, failure: LlmFailure): StreamChunk {
-  return { type: 'finish', reason: { kind: request.signal.aborted ? 'aborted' : 'error', failure } }
+  yield endWithoutFinish(request)
 }

@@ -1,3 +1,4 @@
+import { atOnce } from './innermost.ts'
 import type { StreamChunk } from './stream.ts'
 
 type Result = IteratorResult<StreamChunk, unknown>
@@ -70,7 +71,7 @@ const END: Result = Object.freeze({ done: true, value: undefined })
  * idles there must not hold up its consumer.
  */
 async function lookBehind(source: AsyncIterator<StreamChunk, unknown>): Promise<StreamChunk | undefined> {
-  const late = await atOnce(source.next())
+  const late = await atOnce(() => source.next())
   const left = Promise.resolve(source.return?.())
   if (late === undefined) {
     left.catch(() => {})
@@ -79,16 +80,3 @@ async function lookBehind(source: AsyncIterator<StreamChunk, unknown>): Promise<
   await left
   return late.done === true ? undefined : late.value
 }
-
-async function atOnce(asked: PromiseLike<Result>): Promise<Result | undefined> {
-  let answer: Result | undefined
-  void asked.then(
-    (result) => (answer = result),
-    () => (answer = END),
-  )
-  for (let turn = 0; turn < 50 && answer === undefined; turn++) await SETTLED
-  return answer
-}
-
-/** Awaited for a microtask. */
-const SETTLED = Promise.resolve()

@@ -52,7 +52,10 @@ export function reminderCompanion(guardName: string, packageName: string, recoun
       const isDue = ({ agent, parent, name, arguments: args }: ToolExecution, result: unknown, carrier: unknown): boolean | undefined => {
         if (!isObject(agent) || (parent ?? undefined) !== undefined) return false
         const guard = places.at('tools/post-execute', guardName, carrier)
-        if (guard === undefined) return void recount.lose(agent)
+        if (guard === undefined) {
+          recount.lose(agent)
+          return undefined
+        }
         return recount.isDue({
           agent,
           name,
