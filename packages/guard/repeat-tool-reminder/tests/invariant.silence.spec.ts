@@ -62,6 +62,17 @@ describe('the companion is silent about', () => {
     watch.assertNone()
   })
 
+  it('calls that a stranger outside of the guard may have kept from it, and the guard counted', async () => {
+    const { harness, ctx, agent, watch } = await watched()
+    await play(harness, agent, 'A')
+    const leave = ctx.on('tools/post-execute', (_exec, _result, next) => next(), { prepend: true })
+    await play(harness, agent, 'A', 'P')
+    leave()
+    await play(harness, agent, 'A', 'P')
+    expect(heard(agent)).toBe('A A A !')
+    watch.assertNone()
+  })
+
   it('a guard that is loaded twice, until one is left and the user has spoken', async () => {
     const { harness, ctx, agent, watch } = await watched()
     const second = await ctx.plugin(reminder, { thresholds: [2] })
