@@ -1,14 +1,19 @@
 import { failureOf, type LlmFailure } from './errors.ts'
-import type { LlmRequest } from './runtime.ts'
 import type { StreamChunk } from './stream.ts'
 
+/** What a finish says of its request. */
+export interface Asked {
+  readonly provider: string
+  readonly signal: AbortSignal
+}
+
 /** The finish of a stream that threw. */
-export function endOfThrown(request: LlmRequest, thrown: unknown): StreamChunk {
+export function endOfThrown(request: Asked, thrown: unknown): StreamChunk {
   return endOf(request, failureOf(thrown, 'ADAPTER_FAILED'))
 }
 
 /** The finish of a stream that ended without one. */
-export function endWithoutFinish(request: LlmRequest): StreamChunk {
+export function endWithoutFinish(request: Asked): StreamChunk {
   return endOf(
     request,
     request.signal.aborted
@@ -17,6 +22,6 @@ export function endWithoutFinish(request: LlmRequest): StreamChunk {
   )
 }
 
-function endOf(request: LlmRequest, failure: LlmFailure): StreamChunk {
+function endOf(request: Asked, failure: LlmFailure): StreamChunk {
   return { type: 'finish', reason: { kind: request.signal.aborted ? 'aborted' : 'error', failure } }
 }

@@ -1,6 +1,5 @@
 import { hopIfDue } from '@loopguard/kit'
-import { endOfThrown, endWithoutFinish } from './ends.ts'
-import type { LlmRequest } from './runtime.ts'
+import { type Asked, endOfThrown, endWithoutFinish } from './ends.ts'
 import type { StreamChunk } from './stream.ts'
 
 type Result = IteratorResult<StreamChunk, unknown>
@@ -13,18 +12,18 @@ const AT_ONCE = 100
  * soon as it idles behind its finish: what comes there at once is passed on; later chunks are not waited for. A source that is given up
  * there is closed without waiting for that either. Not a generator, which costs several times as much a chunk.
  */
-export function innermost(request: LlmRequest, open: () => AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> {
+export function innermost(request: Asked, open: () => AsyncIterable<StreamChunk>): AsyncIterable<StreamChunk> {
   return { [Symbol.asyncIterator]: () => new Innermost(request, open) }
 }
 
 class Innermost implements AsyncIterator<StreamChunk, unknown> {
-  private readonly request: LlmRequest
+  private readonly request: Asked
   private readonly open: () => AsyncIterable<StreamChunk>
   private source: AsyncIterator<StreamChunk, unknown> | undefined
   private state: 'open' | 'finished' | 'over' = 'open'
   private behind = 0
 
-  constructor(request: LlmRequest, open: () => AsyncIterable<StreamChunk>) {
+  constructor(request: Asked, open: () => AsyncIterable<StreamChunk>) {
     this.request = request
     this.open = open
   }
@@ -80,7 +79,7 @@ class Innermost implements AsyncIterator<StreamChunk, unknown> {
   private readonly failed = (thrown: unknown): Result => this.end((request) => endOfThrown(request, thrown))
 
   /** The finish that is missing, if it is. */
-  private end(finishOf: (request: LlmRequest) => StreamChunk): Result {
+  private end(finishOf: (request: Asked) => StreamChunk): Result {
     const isFinishDue = this.state === 'open'
     this.state = 'over'
     return isFinishDue ? { done: false, value: finishOf(this.request) } : END
