@@ -1,4 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
+import { isHopAwaited } from '@loopguard/kit'
 import type { StreamChunk } from '@loopguard/llm'
 import { mountInvariants } from '@loopguard/testkit'
 import { expect, it } from 'vitest'
@@ -107,10 +108,11 @@ it('behind the finish nobody waits for a hop, until a source goes on and on', as
   })
   await inner.next()
   busy(20)
+  const asking = inner.next()
+  expect(isHopAwaited()).toBe(false)
+  await asking
   let turned = false
   setImmediate(() => (turned = true))
-  await inner.next()
-  expect(turned).toBe(false)
   for (let round = 0; round < 100_000 && !turned; round++) await inner.next()
   expect(turned).toBe(true)
 })

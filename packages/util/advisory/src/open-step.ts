@@ -10,6 +10,7 @@ export class OpenStep {
   readonly calls: Map<string, CallState> = new Map()
   /** How many calls have no result in the log. */
   open: number
+  /** Whose it is, once something is owed. */
   agent: Partial<Agent> | undefined
   /** Most steps owe none. */
   private owed: Set<string> | undefined

@@ -1,4 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@loopguard/agent-loop'
 import { type InvariantFailure, listen } from '@loopguard/invariants/companion'
 import type { UserMessage } from '@loopguard/llm'
 import type { ToolExecution, ToolExecutionResult } from '@loopguard/tools'
@@ -28,7 +29,7 @@ export function watchLog(
       steps.delete(id)
       if (step.owing === 0) return
       // Another harness may hand contexts to the inbox, from which the next step claims and logs them.
-      for (const queued of step.agent?.inbox?.nextStep ?? []) step.settle(queued.id)
+      for (const queued of (step.agent as Partial<Agent>).inbox?.nextStep ?? []) step.settle(queued.id)
       if (step.owing > 0) fail(`session "${id}": the step ends without ${step.owing} of the reminders that its results showed`)
     }
   })
