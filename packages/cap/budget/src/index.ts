@@ -1,6 +1,6 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent, PreStepDecision } from '@loopguard/agent-loop'
-import { plain } from '@loopguard/cordis-internals'
+import { plain, untraced } from '@loopguard/cordis-internals'
 import type { Session } from '@loopguard/session'
 import { agentOf } from '@loopguard/tools'
 import { CallLimits } from './call-limits.ts'
@@ -59,12 +59,12 @@ export function apply(ctx: Context, config: Config): void {
 
   ctx.on(
     'agent/pre-step',
-    (event, next) => {
+    untraced((event, next) => {
       if (isGone) return next()
       calls.hear(event)
       clock.note(event.agent, event.signal)
       return steps.forbid(event.agent, event.step) ? Promise.resolve(REJECT) : next()
-    },
+    }),
     { prepend: true },
   )
   if (callLimits.length > 0) capCalls(ctx, calls, () => isGone)
@@ -98,10 +98,10 @@ export function apply(ctx: Context, config: Config): void {
 function capCalls(ctx: Context, calls: CallLimits, isGone: () => boolean): void {
   ctx.on(
     'tools/pre-execute',
-    (exec, next) => {
+    untraced((exec, next) => {
       const reason = isGone() ? undefined : calls.judge(exec, false)
       return reason === undefined ? next() : Promise.resolve({ kind: 'deny', reason })
-    },
+    }),
     { prepend: true },
   )
   ctx.tools.guard((exec) => calls.judge(exec, true))

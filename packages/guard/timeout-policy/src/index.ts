@@ -1,4 +1,5 @@
-import type { Context, Events } from '@deepseek-ai/cordis'
+import type { Context } from '@deepseek-ai/cordis'
+import { untraced } from '@loopguard/cordis-internals'
 import { deadline, MAX_TIMER_DELAY_MS, TOOL_TIMEOUT, ToolTimeoutError } from '@loopguard/timeout'
 import type { ToolDefinition, ToolDispatchExecution, ToolExecutionFailure, ToolExecutionResult } from '@loopguard/tools'
 
@@ -42,25 +43,25 @@ export function apply(ctx: Context): void {
   const log = ctx.logger(name)
   const reported = new WeakSet<ToolDefinition>()
 
-  const listener: Events['tools/execute'] = (exec, next) => {
-    const tool = toolOf(exec.name, exec.agent)
-    const budget = tool?.timeoutMs
-    if (tool === undefined || budget === undefined) return next()
-    if (isBudget(budget)) return within(Math.min(budget, MAX_TIMER_DELAY_MS), exec, next)
-    if (!reported.has(tool)) {
-      reported.add(tool)
-      // As arguments: a tool's name may hold a `%s` of its own.
-      log.error(
-        'tool %s: timeoutMs must be a positive number, got %s; it runs without a deadline',
-        JSON.stringify(exec.name),
-        String(budget),
-      )
-    }
-    return next()
-  }
-  // Cordis wraps a listener, to trace each argument of each call. One that names its original lets the host call it as it is, in
-  // half a microsecond less: nothing that it gets is a service.
-  ctx.on('tools/execute', Object.assign(listener, { [Symbol.for('cordis.original')]: listener }))
+  ctx.on(
+    'tools/execute',
+    untraced((exec, next) => {
+      const tool = toolOf(exec.name, exec.agent)
+      const budget = tool?.timeoutMs
+      if (tool === undefined || budget === undefined) return next()
+      if (isBudget(budget)) return within(Math.min(budget, MAX_TIMER_DELAY_MS), exec, next)
+      if (!reported.has(tool)) {
+        reported.add(tool)
+        // As arguments: a tool's name may hold a `%s` of its own.
+        log.error(
+          'tool %s: timeoutMs must be a positive number, got %s; it runs without a deadline',
+          JSON.stringify(exec.name),
+          String(budget),
+        )
+      }
+      return next()
+    }),
+  )
 }
 
 function isBudget(timeoutMs: unknown): boolean {

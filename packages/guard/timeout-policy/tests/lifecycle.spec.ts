@@ -40,15 +40,6 @@ describe('the plugin', () => {
     expect(await ctx.tools.execute(call)).toEqual(text('timers: 1'))
   })
 
-  it('names the function that Cordis wraps, so that a host may call that', async () => {
-    const wrapped: object[] = []
-    host.ctx.on('internal/listener', ((_event: string, listener: object) => void wrapped.push(listener)) as never)
-    await host.ctx.plugin(timeoutPolicy)
-    const originals = wrapped.map((listener) => (listener as Record<symbol, unknown>)[Symbol.for('cordis.original')])
-    expect(originals).toEqual([expect.any(Function)])
-    expect(originals[0]).not.toBe(wrapped[0])
-  })
-
   it('is gone after it was disposed of', async () => {
     const policy = host.ctx.plugin(timeoutPolicy)
     await policy

@@ -1,4 +1,5 @@
 import type { Context, Logger } from '@deepseek-ai/cordis'
+import { untraced } from '@loopguard/cordis-internals'
 import type { PreStepEvent } from '@loopguard/agent-loop'
 import type { UserMessage } from '@loopguard/llm'
 import type { PostToolDecision, ToolExecution, ToolExecutionResult } from '@loopguard/tools'
@@ -33,20 +34,20 @@ export function advise(ctx: Context, name: string, advice: Advice): void {
 
   ctx.on(
     'tools/post-execute',
-    function (this: unknown, exec, result, next) {
+    untraced(function (this: unknown, exec, result, next) {
       const text = contained<string | undefined>('count a call', undefined, () => count(exec, result, this, advice))
       if (text === undefined) return next()
       return remind(next, (decision) => contained('remind', decision, () => withReminder(decision, result, name, text)))
-    },
+    }),
     { prepend: true },
   )
 
   ctx.on(
     'agent/pre-step',
-    (event, next) => {
+    untraced((event, next) => {
       contained('look for a user message', undefined, () => startAfresh(event, advice))
       return next()
-    },
+    }),
     { prepend: true },
   )
 }

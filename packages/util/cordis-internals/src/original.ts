@@ -8,6 +8,14 @@ export function plain<T extends object>(service: T): T {
   return (service as T & { readonly [ORIGINAL]?: T })[ORIGINAL] ?? service
 }
 
+/**
+ * A listener that names itself as its original. Cordis still wraps it, to trace `this` and each argument of each call; a bus that asks
+ * for the original, as ours does, calls it as it is, in half a microsecond less. For a listener that is given no service.
+ */
+export function untraced<T extends object>(listener: T): T {
+  return Object.assign(listener, { [ORIGINAL]: listener })
+}
+
 const TRACKER = Symbol.for('cordis.tracker')
 
 /**
