@@ -1,7 +1,7 @@
 // Writes the JavaScript of each package's lib/, beside the declarations of `tsc`: one file for each of its entries, and one for what several
 // of them share. A file for each source would take half a millisecond to find and to load, and a reminder has forty of them.
 // What a package takes from another one stays an import. Only the guards, which are loaded into other people's hosts, hold what they use of
-// ours: each of them is one file.
+// ours: each of their entries is one file.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -36,7 +36,7 @@ async function write(lib, options) {
       throw new Error(`${options.cwd}: ${message}`)
     },
   })
-  await build.write({ dir: lib, entryFileNames: '[name].js', chunkFileNames: '[name].js', sourcemap: true })
+  await build.write({ dir: lib, entryFileNames: '[name].js', chunkFileNames: '[name].js', comments: false, sourcemap: true })
   await build.close()
 }
 
@@ -61,8 +61,8 @@ function isPackage(specifier) {
   return !/^[./]/.test(specifier)
 }
 
-/** A peer is the host's, of which there is one. */
+/** A peer is the host's, of which there is one; and host and guards share the one listener that deadlines put on a signal. */
 function outsideOfGuard({ peerDependencies }) {
-  const peers = Object.keys(peerDependencies)
-  return (specifier) => isPackage(specifier) && (!specifier.startsWith('@loopguard/') || peers.some((name) => specifier.startsWith(name)))
+  const shared = [...Object.keys(peerDependencies), '@loopguard/timeout']
+  return (specifier) => isPackage(specifier) && (!specifier.startsWith('@loopguard/') || shared.some((name) => specifier.startsWith(name)))
 }

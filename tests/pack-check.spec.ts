@@ -36,6 +36,11 @@ it('a tarball that is whole has no fault', () => {
   expect(faultsOf({})).toEqual([])
 })
 
+it('a guard may load what it shares with the host', () => {
+  const dependencies = { '@loopguard/timeout': '^1.0.0' }
+  expect(faultsOf({ dependencies }, { 'lib/part.js': "import '@loopguard/timeout'" })).toEqual([])
+})
+
 it('a source that the map itself holds need not be in the tarball', () => {
   const map = '{"sources":["../src/index.ts","../../../util/kit/src/errors.ts"],"sourcesContent":[null,"export {}"]}'
   expect(faultsOf({}, { 'lib/part.js.map': map })).toEqual([])
@@ -72,8 +77,8 @@ it.each([
   ],
   [
     'a guard that loads another of our packages',
-    faultsOf({ dependencies: { '@loopguard/timeout': '^1.0.0' } }, { 'lib/part.js': "import '@loopguard/timeout'" }),
-    'lib/part.js loads @loopguard/timeout: a guard holds what it uses of ours',
+    faultsOf({ dependencies: { '@loopguard/kit': '^1.0.0' } }, { 'lib/part.js': "import '@loopguard/kit'" }),
+    'lib/part.js loads @loopguard/kit: a guard holds what it uses of ours',
   ],
   ['tests', faultsOf({}, { 'tests/x.ts': '' }), 'the tarball holds tests/x.ts'],
   ['an install script', faultsOf({ scripts: { postinstall: 'node x.js' } }), 'package.json has an install script'],

@@ -42,18 +42,19 @@ function* checkManifest({ manifest, files }) {
   if ('./invariant' in (manifest.exports ?? {}) !== files.includes('lib/invariant.js')) yield 'lib/invariant.js and its export go together'
 }
 
-/** Every package that a file names is one that the manifest asks for. A guard loads none of ours but its peers. */
+/** Every package that a file names is one that the manifest asks for. A guard loads none of ours but what it shares with the host. */
 function* checkImports({ manifest, files, read }) {
   const peers = Object.keys(manifest.peerDependencies ?? {})
   const real = [...Object.keys(manifest.dependencies ?? {}), ...peers, manifest.name]
   const isGuard = GUARDS.includes(manifest.name)
+  const shared = [...peers, '@loopguard/timeout']
   for (const file of reachable(manifest, files, read)) {
     const foreign = isGuard && file.endsWith('.d.ts') ? real.filter((name) => !GUARD_TYPES.includes(name)) : []
     for (const name of importsOf(read(file))
       .filter((specifier) => !specifier.startsWith('.'))
       .map(packageOf)) {
       if (!builtinModules.includes(name) && !real.includes(name)) yield `${file} imports ${name}, which is no dependency`
-      if (isGuard && file.endsWith('.js') && name.startsWith('@loopguard/') && !peers.includes(name))
+      if (isGuard && file.endsWith('.js') && name.startsWith('@loopguard/') && !shared.includes(name))
         yield `${file} loads ${name}: a guard holds what it uses of ours`
       if (foreign.includes(name)) yield `${file} names ${name}: a guard's declarations bring no host`
     }

@@ -25,9 +25,21 @@ function nodeCrypto(): NodeCrypto | undefined {
   return process?.getBuiltinModule?.('node:crypto')
 }
 
-const PRIMES: number[] = []
-for (let number = 2; PRIMES.length < 64; number++) if (PRIMES.every((prime) => number % prime !== 0)) PRIMES.push(number)
-const ROUNDS = Uint32Array.from(PRIMES, (prime) => (Math.cbrt(prime) % 1) * 2 ** 32)
+interface Constants {
+  readonly primes: readonly number[]
+  readonly rounds: Uint32Array
+}
+
+/** Made with the first digest of our own: where Node has one, nobody waits for them. */
+let made: Constants | undefined
+
+function constants(): Constants {
+  if (made !== undefined) return made
+  const primes: number[] = []
+  for (let number = 2; primes.length < 64; number++) if (primes.every((prime) => number % prime !== 0)) primes.push(number)
+  return (made = { primes, rounds: Uint32Array.from(primes, (prime) => (Math.cbrt(prime) % 1) * 2 ** 32) })
+}
+
 const turn = (word: number, by: number): number => (word >>> by) | (word << (32 - by))
 
 /** For runtimes that have none. */
@@ -36,10 +48,13 @@ export class OwnSha256 implements Digest {
   private readonly left = new Uint32Array(68)
   private readonly right = new Uint32Array(68)
   private readonly words = new Uint32Array(64)
+  private readonly rounds: Uint32Array
   private length = 0
 
   constructor() {
-    for (const [at, prime] of PRIMES.slice(0, 8).entries())
+    const { primes, rounds } = constants()
+    this.rounds = rounds
+    for (const [at, prime] of primes.slice(0, 8).entries())
       (at < 4 ? this.left : this.right)[3 - (at % 4)] = (Math.sqrt(prime) % 1) * 2 ** 32
   }
 
@@ -63,7 +78,7 @@ export class OwnSha256 implements Digest {
   }
 
   private compress(): void {
-    const { words, left, right } = this
+    const { words, left, right, rounds } = this
     for (let at = 16; at < 64; at++) {
       const [x, y] = [words[at - 15]!, words[at - 2]!]
       words[at] = words[at - 16]! + words[at - 7]! + (turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)) + (turn(y, 17) ^ turn(y, 19) ^ (y >>> 10))
@@ -71,7 +86,7 @@ export class OwnSha256 implements Digest {
     for (let at = 0; at < 64; at++) {
       const [c, b, a] = [left[at + 1]!, left[at + 2]!, left[at + 3]!]
       const [g, f, e] = [right[at + 1]!, right[at + 2]!, right[at + 3]!]
-      const added = right[at]! + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + ROUNDS[at]! + words[at]!
+      const added = right[at]! + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + rounds[at]! + words[at]!
       right[at + 4] = left[at]! + added
       left[at + 4] = added + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))
     }
