@@ -44,6 +44,14 @@ it('a guard is released with each package that it holds', () => {
   expect(fixed.map((names) => names.toSorted())).toEqual([[...group].toSorted()])
 })
 
+it('what a guard holds of the kit keeps no state, such as which values are snapshots', () => {
+  const files = ['guard', 'util']
+    .flatMap((kind) => readdirSync(new URL(`${kind}/`, packages)).map((name) => new URL(`${kind}/${name}/src/`, packages)))
+    .filter((folder) => !folder.href.endsWith('/kit/src/'))
+    .flatMap((folder) => readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8')))
+  expect(outside(/from '(@loopguard\/kit[^']*)'/g, files)).toEqual(['@loopguard/kit/errors', '@loopguard/kit/nearest'])
+})
+
 interface Manifest {
   readonly name: string
   readonly dependencies?: Readonly<Record<string, string>>

@@ -2,7 +2,8 @@ import { hopIfDue } from '@loopguard/kit'
 import { type Asked, endOfThrown, endWithoutFinish } from './ends.ts'
 import type { StreamChunk } from './stream.ts'
 
-type Result = IteratorResult<StreamChunk, unknown>
+/** What an iterator of chunks answers. */
+export type Result = IteratorResult<StreamChunk, unknown>
 
 /** How many chunks behind a finish are passed on without a hop; a source that goes on for longer is not at its end, and must let go. */
 const AT_ONCE = 100
@@ -93,7 +94,7 @@ class Innermost implements AsyncIterator<StreamChunk, unknown> {
   }
 }
 
-const END: Result = Object.freeze({ done: true, value: undefined })
+export const END: Result = Object.freeze({ done: true, value: undefined })
 
 /** Waits for what settles within a few microtasks; what fails ends as well. Not by a timer, which tests may have stopped. */
 export async function atOnce(ask: () => PromiseLike<Result>): Promise<Result | undefined> {

@@ -1,7 +1,5 @@
-import { atOnce } from './innermost.ts'
+import { atOnce, END, type Result } from './innermost.ts'
 import type { StreamChunk } from './stream.ts'
-
-type Result = IteratorResult<StreamChunk, unknown>
 
 /** What judges the chunks of a stream: each says what is wrong, if something is. */
 export interface Judge {
@@ -63,8 +61,6 @@ export class Watched implements AsyncIterator<StreamChunk, unknown> {
     throw thrown
   }
 }
-
-const END: Result = Object.freeze({ done: true, value: undefined })
 
 /**
  * A consumer stops at the finish, so what stands behind it must be asked for. Only what is there at once is judged: an adapter that

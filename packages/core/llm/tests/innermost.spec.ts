@@ -117,60 +117,57 @@ it('behind the finish nobody waits for a hop, until a source goes on and on', as
   expect(turned).toBe(true)
 })
 
-it('the companion closes a source whose chunks it refuses, before it says so, and asks it for nothing more', async () => {
+/** Answers each demand with `next`, under the companion's watch; what is done with the source is written down. */
+async function watched(
+  next: () => Promise<IteratorResult<StreamChunk>>,
+  consume: (inner: AsyncIterator<StreamChunk>, story: string[]) => Promise<void>,
+) {
   const { ctx } = await listening(() => streamed([]))
   await mountInvariants(ctx, { package_allowlist: ['^@loopguard/llm$'] })
   const story: string[] = []
-  ctx.on('llm/stream', () => ({
-    [Symbol.asyncIterator]: () => ({
-      next() {
-        story.push('next')
-        return Promise.resolve({ done: false, value: { type: 'image' } as never })
-      },
-      async return() {
-        story.push('return')
-        return { done: true, value: undefined }
-      },
-    }),
-  }))
+  const source = {
+    next() {
+      story.push('next')
+      return next()
+    },
+    async return() {
+      story.push('return')
+      return { done: true as const, value: undefined }
+    },
+  }
+  ctx.on('llm/stream', () => ({ [Symbol.asyncIterator]: () => source }))
   ctx.on(
     'llm/stream',
-    async function* (_request, next) {
-      const inner = next()[Symbol.asyncIterator]()
-      await inner.next().catch(() => story.push('violation'))
-      story.push(`done ${(await inner.next()).done}`)
-      await inner.return?.()
+    async function* (_request, inner) {
+      await consume(inner()[Symbol.asyncIterator](), story)
       yield finish
     },
     { prepend: true },
   )
   expect(await collect(ctx.llm.stream(requestOf()))).toEqual([finish])
+  return story
+}
+
+it('the companion closes a source whose chunks it refuses, before it says so, and asks it for nothing more', async () => {
+  const chunk = { done: false as const, value: { type: 'image' } as never }
+  const story = await watched(
+    () => Promise.resolve(chunk),
+    async (inner, said) => {
+      await inner.next().catch(() => said.push('violation'))
+      said.push(`done ${(await inner.next()).done}`)
+      await inner.return?.()
+    },
+  )
   expect(story).toEqual(['next', 'return', 'violation', 'done true'])
 })
 
 it('the companion does not close a source that has failed', async () => {
-  const { ctx } = await listening(() => streamed([]))
-  await mountInvariants(ctx, { package_allowlist: ['^@loopguard/llm$'] })
-  const story: string[] = []
-  ctx.on('llm/stream', () => ({
-    [Symbol.asyncIterator]: () => ({
-      next: () => Promise.reject(new Error('no')),
-      async return() {
-        story.push('return')
-        return { done: true, value: undefined }
-      },
-    }),
-  }))
-  ctx.on(
-    'llm/stream',
-    async function* (_request, next) {
-      const inner = next()[Symbol.asyncIterator]()
-      await inner.next().catch(() => story.push('failed'))
+  const story = await watched(
+    () => Promise.reject(new Error('no')),
+    async (inner, said) => {
+      await inner.next().catch(() => said.push('failed'))
       await inner.return?.()
-      yield finish
     },
-    { prepend: true },
   )
-  await collect(ctx.llm.stream(requestOf()))
-  expect(story).toEqual(['failed'])
+  expect(story).toEqual(['next', 'failed'])
 })
